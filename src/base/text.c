@@ -1,0 +1,64 @@
+#include "base/text.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+void text_init(struct text *text, char *buffer, size_t capacity)
+{
+        assert(capacity > 0);
+        text->buffer = buffer;
+        text->capacity = capacity;
+        text->length = 0;
+        text->cut = false;
+        buffer[0] = '\0';
+}
+
+static void put_bytes(struct text *text, const char *bytes, size_t count)
+{
+        size_t room = text->capacity - 1 - text->length;
+        if (count > room) {
+                count = room;
+                text->cut = true;
+        }
+        memcpy(text->buffer + text->length, bytes, count);
+        text->length += count;
+        text->buffer[text->length] = '\0';
+}
+
+void text_put(struct text *text, const char *piece)
+{
+        put_bytes(text, piece, strlen(piece));
+}
+
+void text_format(struct text *text, const char *format, ...)
+{
+        size_t room = text->capacity - text->length;
+        va_list arguments;
+        va_start(arguments, format);
+        int wanted = vsnprintf(text->buffer + text->length, room, format, arguments);
+        va_end(arguments);
+        if (wanted < 0 || (size_t)wanted >= room) {
+                text->cut = true;
+                text->length += strlen(text->buffer + text->length);
+                return;
+        }
+        text->length += (size_t)wanted;
+}
+
+void text_put_json(struct text *text, const char *piece)
+{
+        put_bytes(text, "\"", 1);
+        for (const char *at = piece; *at != '\0'; at++) {
+                unsigned char byte = (unsigned char)*at;
+                if (byte == '"' || byte == '\\') {
+                        char escaped[2] = { '\\', (char)byte };
+                        put_bytes(text, escaped, 2);
+                } else if (byte < 0x20) {
+                        text_format(text, "\\u%04x", byte);
+                } else {
+                        put_bytes(text, at, 1);
+                }
+        }
+        put_bytes(text, "\"", 1);
+}

@@ -1,0 +1,23 @@
+/* Text into a buffer of the caller, never beyond it: what does not fit is cut and remembered. */
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "postonce/error.h"
+
+struct text {
+        char *buffer; /* always NUL-terminated */
+        size_t length, capacity;
+        bool cut;
+};
+
+/* capacity includes the NUL and is at least 1. */
+void text_init(struct text *text, char *buffer, size_t capacity);
+void text_put(struct text *text, const char *piece);
+void text_format(struct text *text, const char *format, ...) PO_FORMAT(2, 3);
+/* piece as a JSON string with its quotes (RFC 8259; UTF-8 is passed as it is). */
+void text_put_json(struct text *text, const char *piece);
+
+#endif

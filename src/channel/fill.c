@@ -1,0 +1,105 @@
+#include "channel/fill.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "channel/currency.h"
+#include "channel/money.h"
+#include "channel/value.h"
+#include "postonce/key.h"
+
+enum po_class fill_txn_part(char txn[PO_TXN_BYTES], struct json_object *value, const char *name,
+                            struct po_error *error)
+{
+        struct value_text text = { 0 };
+        if (value != NULL && value_take(value, name, &text, error) != PO_OK)
+                return error->kind;
+        if (text.length == 0)
+                return po_refuse(error, "TXN_EMPTY", "%s is absent or empty", name);
+
+        size_t used = strlen(txn);
+        if (used > 0 && used + 1 < PO_TXN_BYTES) {
+                txn[used++] = '/';
+                txn[used] = '\0';
+        }
+        return po_key_encode(txn, PO_TXN_BYTES, text.bytes, text.length, error);
+}
+
+enum po_class fill_order_no(struct po_notification *notification, struct json_object *value,
+                            const char *name, struct po_error *error)
+{
+        if (value == NULL)
+                return PO_OK;
+        return value_copy(value, name, "ORDER_NO_TOO_LONG", notification->order_no,
+                          sizeof notification->order_no, error);
+}
+
+enum po_class fill_refund_no(struct po_notification *notification, struct json_object *value,
+                             const char *name, struct po_error *error)
+{
+        if (value == NULL)
+                return PO_OK;
+        return value_copy(value, name, "REFUND_NO_TOO_LONG", notification->refund_no,
+                          sizeof notification->refund_no, error);
+}
+
+enum po_class fill_currency(struct po_notification *notification, const char *code,
+                            struct po_error *error)
+{
+        int exponent;
+        if (!currency_find(code, &exponent))
+                return po_refuse(error, "CURRENCY_UNKNOWN", "the currency is no ISO 4217 code");
+        memcpy(notification->currency, code, sizeof notification->currency);
+        return PO_OK;
+}
+
+static enum po_class amount_read(struct json_object *value, enum amount_format format,
+                                 const char *currency, int64_t *minor_out, struct po_error *error)
+{
+        struct value_text text;
+        int exponent = 0;
+        if (json_object_is_type(value, json_type_double))
+                return po_refuse(error, "AMOUNT_NOT_EXACT",
+                                 "the amount is a JSON number with a fraction or an exponent");
+        if (!value_text(value, &text))
+                return po_refuse(error, "WRONG_TYPE",
+                                 "the amount is neither a text nor an integer");
+        if (format == AMOUNT_MINOR)
+                return money_parse_minor(text.bytes, text.length, minor_out, error);
+        bool known = currency_find(currency, &exponent);
+        assert(known);
+        return money_parse_decimal(text.bytes, text.length, exponent, minor_out, error);
+}
+
+enum po_class fill_amount(struct po_notification *notification, enum po_amount_kind kind,
+                          enum amount_format format, struct json_object *value,
+                          struct json_object *minus, struct po_error *error)
+{
+        int64_t minor, minus_minor = 0, amount_minor;
+        if (amount_read(value, format, notification->currency, &minor, error) != PO_OK)
+                return error->kind;
+        if (minus != NULL &&
+            amount_read(minus, format, notification->currency, &minus_minor, error) != PO_OK)
+                return error->kind;
+        if (__builtin_sub_overflow(minor, minus_minor, &amount_minor) ||
+            amount_minor > MONEY_MINOR_MAX)
+                return po_refuse(error, "AMOUNT_OUT_OF_RANGE", "the difference is out of range");
+        if (amount_minor <= 0)
+                return po_refuse(error, "AMOUNT_NOT_POSITIVE", "the amount is not above zero");
+        notification->amount_kind = kind;
+        notification->amount_minor = amount_minor;
+        return PO_OK;
+}
+
+enum po_class fill_occurred_at(struct po_notification *notification, enum moment_format format,
+                               struct json_object *value, struct po_error *error)
+{
+        struct value_text text;
+        if (value == NULL)
+                return PO_OK;
+        if (!value_text(value, &text))
+                return po_refuse(error, "TIME_MALFORMED",
+                                 "the time is neither a text nor an integer");
+        return moment_parse(format, text.bytes, text.length, &notification->occurred_at_us, error);
+}

@@ -1,0 +1,228 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/limits.h"
+#include "commands/command.h"
+#include "commands/options.h"
+#include "commands/parts.h"
+#include "commands/sample.h"
+#include "commands/table.h"
+#include "kafka/topics.h"
+
+/* What was looked at, what was found, what mends it. */
+struct report {
+        struct table *table;
+        bool broken, warned;
+};
+
+static const struct table_column columns[] = {
+        { "area", TABLE_TEXT }, { "state", TABLE_TEXT }, { "finding", TABLE_TEXT },
+        { "mend", TABLE_TEXT }, { NULL, TABLE_TEXT },
+};
+
+static void report_ok(struct report *report, const char *area, const char *finding)
+{
+        table_row(report->table, area, "ok", finding, "");
+}
+
+static void report_warning(struct report *report, const char *area, const char *finding,
+                           const char *mend)
+{
+        report->warned = true;
+        table_row(report->table, area, "warning", finding, mend);
+}
+
+static void report_error(struct report *report, const char *area, const char *finding,
+                         const char *mend)
+{
+        report->broken = true;
+        table_row(report->table, area, "error", finding, mend);
+}
+
+struct events {
+        struct report *report;
+        const struct rules *rules;
+};
+
+/* An event that a profile makes and no rule takes would end in the dead letters. */
+static void check_event(void *context, const char *channel, const char *event)
+{
+        const struct events *events = context;
+        char finding[256];
+        const struct rule *rule = rules_find(events->rules, event);
+        snprintf(finding, sizeof finding, "%s makes %s", channel, event);
+        if (rule == NULL)
+                report_warning(events->report, "events", finding,
+                               "add the event to `events`; without a rule it is REJECTED");
+        else if (rule->subject == RULE_REFUND)
+                report_warning(events->report, "events", finding,
+                               "refunds are not posted yet: such a record HOLDS its partition");
+        else
+                report_ok(events->report, "events", finding);
+}
+
+static void check_profiles(struct report *report, const struct settings *settings)
+{
+        struct po_error error;
+        struct rules *rules = NULL;
+        struct decoder *decoder = NULL;
+        char finding[128];
+        if (parts_read_rules(settings, &rules, &error) != PO_OK) {
+                report_error(report, "events", error.text, "mend the file at that place");
+        } else {
+                snprintf(finding, sizeof finding, "%zu event rules", rules_count(rules));
+                report_ok(report, "events", finding);
+        }
+        if (parts_open_decoder(settings, &decoder, &error) != PO_OK) {
+                report_error(report, "channels", error.text, "mend the file at that place");
+        } else {
+                snprintf(finding, sizeof finding, "%zu profiles", settings->channels.count);
+                if (settings->channels.count > 0)
+                        report_ok(report, "channels", finding);
+                else
+                        report_warning(report, "channels", "no profiles",
+                                       "list a profile in `channels`: every record is REJECTED "
+                                       "UNKNOWN_CHANNEL");
+        }
+        if (rules != NULL && decoder != NULL)
+                decoder_events(decoder, check_event,
+                               &(struct events){ .report = report, .rules = rules });
+        decoder_close(decoder);
+        rules_free(rules);
+}
+
+static void check_database(struct report *report, struct settings *settings)
+{
+        struct po_error error;
+        struct db *db = NULL;
+        char finding[160];
+        settings->mysql.require_durable = true;
+        enum po_class kind = parts_open_db(settings, &db, &error);
+        if (kind == PO_OK) {
+                snprintf(finding, sizeof finding, "%s, schema and session as they must be",
+                         db_server_version(db));
+                report_ok(report, "database", finding);
+        } else {
+                report_error(report, "database", error.text,
+                             kind == PO_TRANSIENT ? "start the server, or mend mysql.host and port"
+                                                  : "as the finding says");
+        }
+        db_close(db);
+}
+
+static void check_letters(struct report *report, const struct settings *settings,
+                          const struct topic_facts *facts)
+{
+        char finding[TOPIC_BYTES + 64];
+        if (settings->dead_letter.topic == NULL) {
+                report_warning(report, "dead letters", "no dead_letter.topic",
+                               "without one a record that cannot be posted HOLDS its partition");
+                return;
+        }
+        snprintf(finding, sizeof finding, "%s: %d partitions", facts->name, facts->partitions);
+        if (facts->exists)
+                report_ok(report, "dead letters", finding);
+        else
+                report_error(report, "dead letters", finding,
+                             "create the topic: until then such records HOLD their partitions");
+}
+
+static void check_broker(struct report *report, const struct settings *settings)
+{
+        struct po_error error;
+        size_t count = settings->topics.count;
+        CLEANUP(cleanup_free) struct topic_facts *facts = calloc(count + 1, sizeof *facts);
+        if (facts == NULL)
+                return;
+        for (size_t i = 0; i < count; i++)
+                facts[i].name = settings->topics.items[i].name;
+        bool letters = settings->dead_letter.topic != NULL;
+        if (letters)
+                facts[count].name = settings->dead_letter.topic;
+        if (topics_read(settings->kafka.items, settings->kafka.count, facts, count + letters,
+                        &error) != PO_OK) {
+                report_error(report, "broker", error.text,
+                             "start the brokers, or mend kafka.bootstrap.servers and login");
+                return;
+        }
+        for (size_t i = 0; i < count; i++) {
+                char finding[TOPIC_BYTES + 64];
+                snprintf(finding, sizeof finding, "%s: %d partitions", facts[i].name,
+                         facts[i].partitions);
+                if (facts[i].exists)
+                        report_ok(report, "topics", finding);
+                else
+                        report_error(report, "topics", finding, "create the topic");
+        }
+        check_letters(report, settings, &facts[count]);
+}
+
+static int check_all(struct settings *settings, enum table_format format)
+{
+        struct report report = { .table = table_open("findings", columns) };
+        report_ok(&report, "configuration", document_name(settings->document));
+        check_profiles(&report, settings);
+        check_database(&report, settings);
+        check_broker(&report, settings);
+
+        struct po_error error;
+        enum po_class kind = table_print(report.table, stdout, format, &error);
+        table_close(report.table);
+        if (kind != PO_OK)
+                return command_fail(&error);
+        return report.broken || report.warned ? EXIT_FINDINGS : EXIT_DONE;
+}
+
+int command_check(int argc, char **argv)
+{
+        const char *config = NULL, *sample = NULL, *channel = NULL;
+        struct option_texts headers = { 0 };
+        int format = TABLE_FORMAT_TABLE;
+        const struct option_row rows[] = {
+                OPTION_ROW_CONFIG(&config),
+                OPTION_ROW_OUTPUT(&format),
+                { .name = "sample",
+                  .kind = OPTION_TEXT,
+                  .argument = "FILE",
+                  .help = "instead: decode this file as one record's value",
+                  .target = &sample },
+                { .name = "channel",
+                  .kind = OPTION_TEXT,
+                  .argument = "LABEL",
+                  .help = "with --sample: as if the topic fixed this channel",
+                  .target = &channel },
+                { .name = "header",
+                  .kind = OPTION_TEXTS,
+                  .argument = "NAME=VALUE",
+                  .help = "with --sample: a header of the record; may be repeated",
+                  .target = &headers },
+                { .name = NULL },
+        };
+        const struct options options = {
+                .command = "postonce check",
+                .summary = "Looks at the configuration, the profiles, the database, the broker and "
+                           "the topics and names\neach finding with its mend; exit 1 if there is "
+                           "one. Changes nothing. With --sample it shows\nwhat a payload becomes.",
+                .example = "postonce check\n"
+                           "postonce check --sample callback.json --channel SQB",
+                .rows = rows,
+        };
+        int code;
+        if (!options_read(&options, argc, argv, NULL, &code))
+                return code;
+        if (sample == NULL && (channel != NULL || headers.count > 0))
+                return options_refuse(&options, "--channel and --header go with --sample FILE");
+        struct settings *settings;
+        code = settings_open(config, &settings);
+        if (code != EXIT_DONE)
+                return code;
+        if (sample != NULL)
+                code = sample_check(settings, sample, channel, &headers, (enum table_format)format);
+        else
+                code = check_all(settings, (enum table_format)format);
+        settings_close(settings);
+        return code;
+}

@@ -1,0 +1,327 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands/command.h"
+#include "commands/options.h"
+#include "commands/order_file.h"
+#include "commands/parts.h"
+#include "commands/table.h"
+#include "ledger/order.h"
+
+/* What each of these commands opens. */
+struct desk {
+        struct settings *settings;
+        struct rules *rules;
+        struct db *db;
+        struct sql sql;
+};
+
+static int desk_open(struct desk *desk, const char *config)
+{
+        memset(desk, 0, sizeof *desk);
+        int code = settings_open(config, &desk->settings);
+        if (code != EXIT_DONE)
+                return code;
+        struct po_error error;
+        if (parts_read_rules(desk->settings, &desk->rules, &error) != PO_OK ||
+            parts_open_db(desk->settings, &desk->db, &error) != PO_OK)
+                return command_fail(&error);
+        return EXIT_DONE;
+}
+
+static void desk_close(struct desk *desk)
+{
+        sql_free(&desk->sql);
+        db_close(desk->db);
+        rules_free(desk->rules);
+        settings_close(desk->settings);
+}
+
+/* Inserts orders that were checked, and refuses those that are there with another amount. */
+static enum po_class register_orders(struct desk *desk, const struct order *orders, size_t count,
+                                     struct po_error *error)
+{
+        if (orders_insert(desk->db, &desk->sql, orders, count, error) != PO_OK)
+                return error->kind;
+        for (size_t i = 0; i < count; i++) {
+                struct order_id id = { orders[i].tenant_id, orders[i].order_no };
+                struct order there;
+                bool found;
+                if (order_read(desk->db, &desk->sql, &id, &there, &found, error) != PO_OK)
+                        return error->kind;
+                if (!found || there.amount_minor != orders[i].amount_minor ||
+                    strcmp(there.currency, orders[i].currency) != 0)
+                        return po_refuse(error, "ORDER_DIFFERS",
+                                         "order %s of tenant %lld is registered with %lld %s, not "
+                                         "%lld %s",
+                                         id.order_no, (long long)id.tenant_id,
+                                         (long long)there.amount_minor, there.currency,
+                                         (long long)orders[i].amount_minor, orders[i].currency);
+        }
+        return PO_OK;
+}
+
+static int command_register(int argc, char **argv)
+{
+        const char *config = NULL, *amount = NULL, *currency = "CNY";
+        int64_t tenant = 1;
+        const struct option_row rows[] = {
+                OPTION_ROW_CONFIG(&config),
+                { .name = "amount",
+                  .kind = OPTION_TEXT,
+                  .argument = "DECIMAL",
+                  .help = "what is to be paid, in the currency's main unit: 128.80",
+                  .target = &amount },
+                { .name = "currency",
+                  .kind = OPTION_TEXT,
+                  .argument = "CODE",
+                  .help = "ISO 4217 code (default: CNY)",
+                  .target = &currency },
+                { .name = "tenant",
+                  .kind = OPTION_INTEGER,
+                  .argument = "ID",
+                  .help = "whose order (default: 1)",
+                  .target = &tenant,
+                  .min = 1,
+                  .max = INT64_MAX },
+                { .name = NULL },
+        };
+        const struct options options = {
+                .command = "postonce order register",
+                .operands = "NO",
+                .summary = "Registers an order in the initial state. The same again does nothing; "
+                           "the same number with\nanother amount is refused.",
+                .example = "postonce order register R8-20260114-000731 --amount 128.80",
+                .rows = rows,
+                .operands_min = 1,
+                .operands_max = 1,
+        };
+        int code, first;
+        if (!options_read(&options, argc, argv, &first, &code))
+                return code;
+        if (amount == NULL)
+                return options_refuse(&options, "expected --amount DECIMAL");
+
+        struct desk desk;
+        code = desk_open(&desk, config);
+        struct po_error error;
+        if (code == EXIT_DONE) {
+                struct order order;
+                const struct order_text text = { argv[first], amount, currency, NULL };
+                if (order_parse(&text, tenant, rules_initial(desk.rules), &order, &error) !=
+                            PO_OK ||
+                    register_orders(&desk, &order, 1, &error) != PO_OK)
+                        code = command_fail(&error);
+        }
+        desk_close(&desk);
+        return code;
+}
+
+static enum po_class import_rows(struct desk *desk, const char *path, int64_t tenant,
+                                 size_t *count_out, struct po_error *error)
+{
+        struct order_file file = { 0 };
+        enum po_class kind =
+                order_file_read(path, tenant, rules_initial(desk->rules), &file, error);
+        for (size_t done = 0; kind == PO_OK && done < file.count;) {
+                size_t count = file.count - done;
+                if (count > ORDER_FILE_CHUNK)
+                        count = ORDER_FILE_CHUNK;
+                kind = register_orders(desk, file.orders + done, count, error);
+                done += count;
+        }
+        *count_out = file.count;
+        order_file_free(&file);
+        return kind;
+}
+
+static int command_import(int argc, char **argv)
+{
+        const char *config = NULL;
+        int64_t tenant = 1;
+        const struct option_row rows[] = {
+                OPTION_ROW_CONFIG(&config),
+                { .name = "tenant",
+                  .kind = OPTION_INTEGER,
+                  .argument = "ID",
+                  .help = "whose orders, where the file has no column tenant_id (default: 1)",
+                  .target = &tenant,
+                  .min = 1,
+                  .max = INT64_MAX },
+                { .name = NULL },
+        };
+        const struct options options = {
+                .command = "postonce order import",
+                .operands = "FILE.csv",
+                .summary =
+                        "Registers the orders of a CSV file with a header line: order_no, amount "
+                        "(decimal, main unit),\ncurrency, and if you like tenant_id. The whole "
+                        "file is checked before the first row is\nwritten; running it again does "
+                        "nothing.",
+                .example = "postonce order import orders.csv",
+                .rows = rows,
+                .operands_min = 1,
+                .operands_max = 1,
+        };
+        int code, first;
+        if (!options_read(&options, argc, argv, &first, &code))
+                return code;
+        struct desk desk;
+        code = desk_open(&desk, config);
+        struct po_error error;
+        size_t count = 0;
+        if (code == EXIT_DONE) {
+                if (import_rows(&desk, argv[first], tenant, &count, &error) == PO_OK)
+                        printf("%zu orders registered\n", count);
+                else
+                        code = command_fail(&error);
+        }
+        desk_close(&desk);
+        return code;
+}
+
+static enum po_class set_state(struct desk *desk, const struct order_id *id, const char *status,
+                               const char *why, struct po_error *error)
+{
+        char who[64];
+        if (!states_have(rules_external(desk->rules), status))
+                return po_refuse(error, "STATE_NOT_EXTERNAL",
+                                 "%s is not in orders.external: only postings lead to it", status);
+        return order_set(desk->db, &desk->sql, id, status, parts_who(who, sizeof who), why, error);
+}
+
+static int command_set(int argc, char **argv)
+{
+        const char *config = NULL, *why = NULL;
+        int64_t tenant = 1;
+        const struct option_row rows[] = {
+                OPTION_ROW_CONFIG(&config),
+                { .name = "why",
+                  .kind = OPTION_TEXT,
+                  .argument = "TEXT",
+                  .help = "the reason, kept in the audit",
+                  .target = &why },
+                { .name = "tenant",
+                  .kind = OPTION_INTEGER,
+                  .argument = "ID",
+                  .help = "whose order (default: 1)",
+                  .target = &tenant,
+                  .min = 1,
+                  .max = INT64_MAX },
+                { .name = NULL },
+        };
+        const struct options options = {
+                .command = "postonce order set",
+                .operands = "NO STATE",
+                .summary = "Sets an order to one of the states of orders.external, audited.",
+                .example = "postonce order set R8-20260114-000731 SHIPPED --why 'parcel 4711'",
+                .rows = rows,
+                .operands_min = 2,
+                .operands_max = 2,
+        };
+        int code, first;
+        if (!options_read(&options, argc, argv, &first, &code))
+                return code;
+        if (why == NULL || why[0] == '\0')
+                return options_refuse(&options, "expected --why TEXT");
+        struct desk desk;
+        code = desk_open(&desk, config);
+        struct po_error error;
+        const struct order_id id = { tenant, argv[first] };
+        if (code == EXIT_DONE && set_state(&desk, &id, argv[first + 1], why, &error) != PO_OK)
+                code = command_fail(&error);
+        desk_close(&desk);
+        return code;
+}
+
+static enum po_class print_order(const struct order *order, enum table_format format,
+                                 struct po_error *error)
+{
+        static const struct table_column columns[] = {
+                { "tenant_id", TABLE_NUMBER },      { "order_no", TABLE_TEXT },
+                { "status", TABLE_TEXT },           { "amount_minor", TABLE_NUMBER },
+                { "currency", TABLE_TEXT },         { "paid_channel", TABLE_TEXT },
+                { "paid_txn", TABLE_TEXT },         { "paid_minor", TABLE_NUMBER },
+                { "refunded_minor", TABLE_NUMBER }, { NULL, TABLE_TEXT },
+        };
+        char tenant[24], amount[24], paid[24] = "", refunded[24];
+        snprintf(tenant, sizeof tenant, "%lld", (long long)order->tenant_id);
+        snprintf(amount, sizeof amount, "%lld", (long long)order->amount_minor);
+        snprintf(refunded, sizeof refunded, "%lld", (long long)order->refunded);
+        if (order->paid_amount != 0)
+                snprintf(paid, sizeof paid, "%lld", (long long)order->paid_amount);
+        struct table *table = table_open("orders", columns);
+        table_row(table, tenant, order->order_no, order->status, amount, order->currency,
+                  order->paid_channel, order->paid_txn, paid, refunded);
+        enum po_class kind = table_print(table, stdout, format, error);
+        table_close(table);
+        return kind;
+}
+
+static int command_show(int argc, char **argv)
+{
+        const char *config = NULL;
+        int format = TABLE_FORMAT_TABLE;
+        int64_t tenant = 1;
+        const struct option_row rows[] = {
+                OPTION_ROW_CONFIG(&config),
+                OPTION_ROW_OUTPUT(&format),
+                { .name = "tenant",
+                  .kind = OPTION_INTEGER,
+                  .argument = "ID",
+                  .help = "whose order (default: 1)",
+                  .target = &tenant,
+                  .min = 1,
+                  .max = INT64_MAX },
+                { .name = NULL },
+        };
+        const struct options options = {
+                .command = "postonce order show",
+                .operands = "NO",
+                .summary = "Shows an order: its state, and the payment that is recorded on it.",
+                .example = "postonce order show R8-20260114-000731 -o json",
+                .rows = rows,
+                .operands_min = 1,
+                .operands_max = 1,
+        };
+        int code, first;
+        if (!options_read(&options, argc, argv, &first, &code))
+                return code;
+        struct desk desk;
+        code = desk_open(&desk, config);
+        struct po_error error;
+        struct order order;
+        bool found = false;
+        const struct order_id id = { tenant, argv[first] };
+        if (code == EXIT_DONE) {
+                enum po_class kind = order_read(desk.db, &desk.sql, &id, &order, &found, &error);
+                if (kind == PO_OK && !found)
+                        kind = po_refuse(&error, "ORDER_UNKNOWN", "no order %s of tenant %lld",
+                                         id.order_no, (long long)tenant);
+                if (kind == PO_OK)
+                        kind = print_order(&order, (enum table_format)format, &error);
+                if (kind != PO_OK)
+                        code = command_fail(&error);
+        }
+        desk_close(&desk);
+        return code;
+}
+
+static const struct command order_commands[] = {
+        { "register", "registers one order", command_register },
+        { "import", "registers the orders of a CSV file", command_import },
+        { "set", "sets a state that other systems own, audited", command_set },
+        { "show", "one order", command_show },
+        { NULL, NULL, NULL },
+};
+
+int command_order(int argc, char **argv)
+{
+        const struct command_set order = {
+                .name = "postonce order",
+                .summary = "Orders: what merchants expect to be paid.",
+                .commands = order_commands,
+        };
+        return command_dispatch(&order, argc, argv);
+}

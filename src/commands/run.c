@@ -1,0 +1,222 @@
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "commands/command.h"
+#include "commands/options.h"
+#include "commands/parts.h"
+#include "kafka/sink.h"
+#include "kafka/source.h"
+#include "ops/http.h"
+#include "ops/metrics.h"
+#include "ops/notify.h"
+#include "worker/worker.h"
+
+enum { ALIVE_LIMIT_MS = 120000, CLOSE_MS = 10000, WAIT_SLICE_MS = 100 };
+
+static volatile sig_atomic_t stop_requested;
+static unsigned stop_grace_s;
+
+/* The first signal asks; the grace period or a second one ends it. Nothing is lost either way: what
+ * is not settled has no offset and comes again. */
+static void on_stop(int number)
+{
+        if (number == SIGALRM || stop_requested)
+                _exit(EXIT_UNDRAINED);
+        stop_requested = 1;
+        alarm(stop_grace_s);
+}
+
+static void watch_signals(const struct settings *settings)
+{
+        stop_grace_s = (unsigned)((settings->stop.grace_ms + 999) / 1000);
+        struct sigaction action = { .sa_handler = on_stop };
+        sigemptyset(&action.sa_mask);
+        sigaction(SIGTERM, &action, NULL);
+        sigaction(SIGINT, &action, NULL);
+        sigaction(SIGALRM, &action, NULL);
+}
+
+/* What a worker owns, opened in this order, closed in the other. */
+struct parts {
+        struct settings *settings;
+        struct rules *rules;
+        struct decoder *decoder;
+        struct db *db;
+        struct http *http;
+        struct sink *sink;
+        struct source *source;
+        const char **topic_names;
+        struct topic_channel *topics;
+};
+
+static enum po_class list_topics(struct parts *parts, struct po_error *error)
+{
+        size_t count = parts->settings->topics.count;
+        parts->topic_names = calloc(count, sizeof(const char *));
+        parts->topics = calloc(count, sizeof *parts->topics);
+        if (parts->topic_names == NULL || parts->topics == NULL)
+                return po_fail(error, PO_SYSTEMIC, 0, "out of memory for %zu topics", count);
+        for (size_t i = 0; i < count; i++) {
+                const struct settings_topic *topic = &parts->settings->topics.items[i];
+                parts->topic_names[i] = topic->name;
+                parts->topics[i] = (struct topic_channel){ topic->name, topic->channel };
+        }
+        return PO_OK;
+}
+
+/* A database that is away is waited for; one that is wrong is an error. */
+static enum po_class wait_for_database(struct parts *parts, struct po_error *error)
+{
+        struct backoff backoff = { parts->settings->retry.first_ms,
+                                   parts->settings->retry.most_ms };
+        enum po_class kind = db_open(&parts->db, &parts->settings->mysql, error);
+        for (unsigned tries = 0; kind == PO_OK && !stop_requested; tries++) {
+                liveness_beat();
+                kind = parts_check_db(parts->db, error);
+                if (kind != PO_TRANSIENT)
+                        return kind;
+                log_failure(LOG_LEVEL_WARN, "waiting_for_database", error);
+                for (int wait_ms = backoff_ms(&backoff, tries); wait_ms > 0 && !stop_requested;
+                     wait_ms -= WAIT_SLICE_MS)
+                        usleep(WAIT_SLICE_MS * 1000);
+                kind = PO_OK;
+        }
+        return kind;
+}
+
+static enum po_class open_parts(struct parts *parts, bool accept_data_loss, struct po_error *error)
+{
+        struct settings *settings = parts->settings;
+        settings->mysql.require_durable = true;
+        settings->mysql.accept_data_loss = accept_data_loss;
+        if (parts_read_rules(settings, &parts->rules, error) != PO_OK ||
+            parts_open_decoder(settings, &parts->decoder, error) != PO_OK ||
+            list_topics(parts, error) != PO_OK)
+                return error->kind;
+        readiness_set("starting");
+        if (!settings->http.off &&
+            http_open(&parts->http, settings->http.address, (int)settings->http.port,
+                      ALIVE_LIMIT_MS, error) != PO_OK)
+                return error->kind;
+        if (wait_for_database(parts, error) != PO_OK)
+                return error->kind;
+        if (settings->dead_letter.topic != NULL &&
+            sink_open(&parts->sink, settings->kafka.items, settings->kafka.count, error) != PO_OK)
+                return error->kind;
+        struct source_options source = {
+                .properties = settings->kafka.items,
+                .properties_count = settings->kafka.count,
+                .topics = parts->topic_names,
+                .topics_count = settings->topics.count,
+                .batch_records_max = (size_t)settings->batch.max_records,
+        };
+        return source_open(&parts->source, &source, error);
+}
+
+static enum po_class work(struct parts *parts, bool until_end, enum worker_end *end_out,
+                          struct po_error *error)
+{
+        const struct settings *settings = parts->settings;
+        const struct worker_options options = {
+                .source = parts->source,
+                .sink = parts->sink,
+                .db = parts->db,
+                .decoder = parts->decoder,
+                .rules = parts->rules,
+                .topics = parts->topics,
+                .topics_count = settings->topics.count,
+                .records_max = (size_t)settings->batch.max_records,
+                .dead_letter_topic = settings->dead_letter.topic,
+                .dead_letter_attempts = settings->dead_letter.attempts,
+                .backoff = { settings->retry.first_ms, settings->retry.most_ms },
+                .until_end = until_end,
+                .stop = &stop_requested,
+        };
+        *end_out = WORKER_STOPPED;
+        if (stop_requested)
+                return PO_OK;
+        log_info("started", "version=%s database=\"%s\"", version_text,
+                 db_server_version(parts->db));
+        notify_ready();
+        return worker_run(&options, end_out, error);
+}
+
+/* The source first: its last commit and leaving the group are what others wait for. */
+static enum po_class close_parts(struct parts *parts, struct po_error *error)
+{
+        notify_stopping();
+        enum po_class kind = source_close(parts->source, CLOSE_MS, error);
+        if (kind != PO_OK)
+                log_failure(LOG_LEVEL_WARN, "close", error);
+        sink_close(parts->sink);
+        http_close(parts->http);
+        db_close(parts->db);
+        decoder_close(parts->decoder);
+        rules_free(parts->rules);
+        free(parts->topic_names);
+        free(parts->topics);
+        settings_close(parts->settings);
+        return kind;
+}
+
+static int run(struct settings *settings, bool until_end, bool accept_data_loss)
+{
+        struct parts parts = { .settings = settings };
+        struct po_error error, closing;
+        enum worker_end end = WORKER_STOPPED;
+        watch_signals(settings);
+        enum po_class kind = open_parts(&parts, accept_data_loss, &error);
+        if (kind == PO_OK)
+                kind = work(&parts, until_end, &end, &error);
+        int code = kind != PO_OK           ? command_fail(&error)
+                   : end == WORKER_AT_HOLD ? EXIT_UNDRAINED
+                                           : EXIT_DONE;
+        enum po_class closed = close_parts(&parts, &closing);
+        if (closed != PO_OK && code == EXIT_DONE)
+                code = EXIT_UNDRAINED;
+        log_info("stopped", "code=%d", code);
+        if (closed != PO_OK)
+                _exit(code); /* a consumer that did not close in time would hang exit() as well */
+        return code;
+}
+
+int command_run(int argc, char **argv)
+{
+        const char *config = NULL;
+        bool until_end = false, accept_data_loss = false;
+        const struct option_row rows[] = {
+                OPTION_ROW_CONFIG(&config),
+                { .name = "until-end",
+                  .kind = OPTION_FLAG,
+                  .help = "stop when the group's committed offsets reach the ends of all "
+                          "partitions (exit 0), or all but what is held (exit 75)",
+                  .target = &until_end },
+                { .name = "accept-data-loss",
+                  .kind = OPTION_FLAG,
+                  .help = "run on a database that may lose commits in a crash "
+                          "(innodb_flush_log_at_trx_commit, sync_binlog)",
+                  .target = &accept_data_loss },
+                { .name = NULL },
+        };
+        const struct options options = {
+                .command = "postonce run",
+                .summary = "One worker: takes notifications from the topics and posts each exactly "
+                           "once, until SIGTERM.\nA pool is any number of these in one consumer "
+                           "group.",
+                .example = "postonce run --config /etc/postonce/postonce.yaml\n"
+                           "postonce run --until-end",
+                .rows = rows,
+        };
+        int code;
+        if (!options_read(&options, argc, argv, NULL, &code))
+                return code;
+        struct settings *settings;
+        code = settings_open(config, &settings);
+        if (code != EXIT_DONE)
+                return code;
+        log_set_level(settings->log.level);
+        return run(settings, until_end, accept_data_loss);
+}

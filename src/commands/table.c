@@ -1,0 +1,115 @@
+#include "commands/table.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <errno.h>
+#include <libsmartcols.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COLUMN_NAME_BYTES = 64, COLUMNS_MAX = 32 };
+
+const char *const table_format_words[] = {
+        [TABLE_FORMAT_TABLE] = "table",
+        [TABLE_FORMAT_JSON] = "json",
+        NULL,
+};
+
+struct table {
+        struct libscols_table *rows;
+        struct libscols_column *columns[COLUMNS_MAX];
+        char names[COLUMNS_MAX][COLUMN_NAME_BYTES];
+        size_t columns_count;
+        bool failed; /* out of memory */
+};
+
+static void column_add(struct table *table, const struct table_column *column)
+{
+        static const int json_types[] = {
+                [TABLE_TEXT] = SCOLS_JSON_STRING,
+                [TABLE_NUMBER] = SCOLS_JSON_NUMBER,
+                [TABLE_FLAG] = SCOLS_JSON_BOOLEAN,
+        };
+        size_t i = table->columns_count;
+        assert(i < COLUMNS_MAX && strlen(column->name) < COLUMN_NAME_BYTES);
+        struct libscols_column *added = scols_table_new_column(
+                table->rows, column->name, 0, column->kind == TABLE_NUMBER ? SCOLS_FL_RIGHT : 0);
+        if (added == NULL || scols_column_set_json_type(added, json_types[column->kind]) != 0) {
+                table->failed = true;
+                return;
+        }
+        snprintf(table->names[i], sizeof table->names[i], "%s", column->name);
+        table->columns[table->columns_count++] = added;
+}
+
+struct table *table_open(const char *name, const struct table_column *columns)
+{
+        struct table *table = calloc(1, sizeof *table);
+        if (table == NULL)
+                return NULL;
+        table->rows = scols_new_table();
+        if (table->rows == NULL || scols_table_set_name(table->rows, name) != 0) {
+                table->failed = true;
+                return table;
+        }
+        for (; columns->name != NULL && !table->failed; columns++)
+                column_add(table, columns);
+        return table;
+}
+
+void table_close(struct table *table)
+{
+        if (table == NULL)
+                return;
+        scols_unref_table(table->rows);
+        free(table);
+}
+
+void table_add(struct table *table, const char *const *texts, size_t count)
+{
+        if (table == NULL || table->failed)
+                return;
+        assert(count == table->columns_count);
+        struct libscols_line *line = scols_table_new_line(table->rows, NULL);
+        if (line == NULL) {
+                table->failed = true;
+                return;
+        }
+        for (size_t i = 0; i < count; i++)
+                if (texts[i] != NULL && scols_line_set_data(line, i, texts[i]) != 0)
+                        table->failed = true;
+}
+
+size_t table_rows(const struct table *table)
+{
+        if (table == NULL || table->rows == NULL)
+                return 0;
+        return scols_table_get_nlines(table->rows);
+}
+
+/* Capitals for people; members of JSON keep the names that programs know. */
+static bool heads_set(struct table *table, enum table_format format)
+{
+        for (size_t i = 0; i < table->columns_count; i++) {
+                char head[COLUMN_NAME_BYTES];
+                snprintf(head, sizeof head, "%s", table->names[i]);
+                for (char *at = head; format == TABLE_FORMAT_TABLE && *at != '\0'; at++)
+                        *at = (char)toupper((unsigned char)*at);
+                if (scols_cell_set_data(scols_column_get_header(table->columns[i]), head) != 0)
+                        return false;
+        }
+        return true;
+}
+
+enum po_class table_print(struct table *table, FILE *stream, enum table_format format,
+                          struct po_error *error)
+{
+        if (table == NULL || table->failed || !heads_set(table, format))
+                return po_fail(error, PO_SYSTEMIC, ENOMEM, "print a table: out of memory");
+        scols_table_enable_json(table->rows, format == TABLE_FORMAT_JSON);
+        scols_table_set_stream(table->rows, stream);
+        if (scols_print_table(table->rows) != 0)
+                return po_fail(error, PO_SYSTEMIC, errno, "print a table: %s", strerror(errno));
+        return PO_OK;
+}

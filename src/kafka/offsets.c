@@ -1,0 +1,158 @@
+#include "base/clock.h"
+#include "base/log.h"
+#include "kafka/codes.h"
+#include "kafka/source_internal.h"
+
+enum {
+        COMMIT_EVERY_MS = 1000,
+        LOOKUP_EVERY_MS = 1000,
+        LOOKUP_WAIT_MS = 1000,
+        RANGE_WAIT_MS = 2000,
+};
+
+void offsets_store(struct source *source, struct partition *partition, int64_t next)
+{
+        rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+        rd_kafka_topic_partition_list_add(list, partition->topic, partition->number)->offset = next;
+        /* _STATE when it was taken away meanwhile: then it is the next owner's business. */
+        rd_kafka_resp_err_t code = rd_kafka_offsets_store(source->client, list);
+        rd_kafka_topic_partition_list_destroy(list);
+        if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
+                source->dirty = true;
+        else
+                log_info("store_ignored", "topic=%s partition=%d next=%lld code=%s",
+                         partition->topic, (int)partition->number, (long long)next,
+                         rd_kafka_err2name(code));
+}
+
+void offsets_pass_end(struct source *source, struct partition *partition)
+{
+        int64_t end = partition_pass_end(partition);
+        if (end != OFFSET_NONE)
+                offsets_store(source, partition, end);
+}
+
+void offsets_tick(struct source *source, int64_t now_ms)
+{
+        if (!source->dirty || now_ms < source->next_commit_ms)
+                return;
+        source->dirty = false;
+        source->next_commit_ms = now_ms + COMMIT_EVERY_MS;
+        rd_kafka_resp_err_t code = rd_kafka_commit(source->client, NULL, 1);
+        if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
+                log_warn("commit_failed", "code=%s", rd_kafka_err2name(code));
+}
+
+/* A commit that failed is sent again with the next one: what is stored stays stored. */
+void offsets_committed(rd_kafka_t *client, rd_kafka_resp_err_t code,
+                       rd_kafka_topic_partition_list_t *list, void *opaque)
+{
+        (void)client;
+        struct source *source = opaque;
+        for (int i = 0; list != NULL && i < list->cnt && code == RD_KAFKA_RESP_ERR_NO_ERROR; i++)
+                code = list->elems[i].err;
+        if (code == RD_KAFKA_RESP_ERR_NO_ERROR || code == RD_KAFKA_RESP_ERR__NO_OFFSET)
+                return;
+        source->dirty = true;
+        log_warn("commit_failed", "code=%s", rd_kafka_err2name(code));
+        if (kafka_class(code) == PO_SYSTEMIC)
+                trouble_note(source, code, "commit refused");
+}
+
+/* opaque is the source and not this call: an answer that comes late finds it all the same. */
+static void commit_answered(rd_kafka_t *client, rd_kafka_resp_err_t code,
+                            rd_kafka_topic_partition_list_t *list, void *opaque)
+{
+        (void)client;
+        struct source *source = opaque;
+        for (int i = 0; list != NULL && i < list->cnt && code == RD_KAFKA_RESP_ERR_NO_ERROR; i++)
+                code = list->elems[i].err;
+        source->commits_answered++;
+        source->commit_result = code;
+}
+
+rd_kafka_resp_err_t offsets_commit(struct source *source, int timeout_ms)
+{
+        int64_t deadline_ms = clock_ms() + timeout_ms;
+        rd_kafka_resp_err_t code = rd_kafka_commit_queue(source->client, NULL, source->commits,
+                                                         commit_answered, source);
+        if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
+                return code;
+        source->commits_sent++;
+        while (source->commits_answered != source->commits_sent) {
+                int64_t left_ms = deadline_ms - clock_ms();
+                if (left_ms <= 0) {
+                        source->dirty = true;
+                        return RD_KAFKA_RESP_ERR__TIMED_OUT;
+                }
+                rd_kafka_queue_poll_callback(source->commits, (int)left_ms);
+        }
+        if (source->commit_result == RD_KAFKA_RESP_ERR__NO_OFFSET)
+                return RD_KAFKA_RESP_ERR_NO_ERROR;
+        source->dirty = source->commit_result != RD_KAFKA_RESP_ERR_NO_ERROR;
+        return source->commit_result;
+}
+
+rd_kafka_resp_err_t offsets_read(struct source *source, rd_kafka_topic_partition_list_t *list,
+                                 int timeout_ms)
+{
+        rd_kafka_resp_err_t code = rd_kafka_committed(source->client, list, timeout_ms);
+        for (int i = 0; i < list->cnt && code == RD_KAFKA_RESP_ERR_NO_ERROR; i++) {
+                if (kafka_class(list->elems[i].err) == PO_SYSTEMIC)
+                        code = list->elems[i].err;
+        }
+        return code;
+}
+
+static void lookup(struct source *source, struct partition *partition)
+{
+        rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+        rd_kafka_topic_partition_list_add(list, partition->topic, partition->number);
+        rd_kafka_resp_err_t code = offsets_read(source, list, LOOKUP_WAIT_MS);
+        if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
+                code = list->elems[0].err;
+        int64_t offset = list->elems[0].offset;
+        rd_kafka_topic_partition_list_destroy(list);
+        if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
+                log_warn("committed_unread", "topic=%s partition=%d code=%s", partition->topic,
+                         (int)partition->number, rd_kafka_err2name(code));
+                return;
+        }
+        partition_place(partition, offset >= 0 ? offset : OFFSET_BEGINNING);
+        partition->pauses &= ~(unsigned)PAUSED_UNKNOWN;
+}
+
+void offsets_lookup(struct source *source, int64_t now_ms)
+{
+        if (now_ms < source->next_lookup_ms)
+                return;
+        for (size_t i = 0; i < source->partitions.count; i++) {
+                if ((source->partitions.items[i].pauses & PAUSED_UNKNOWN) == 0)
+                        continue;
+                source->next_lookup_ms = now_ms + LOOKUP_EVERY_MS;
+                lookup(source, &source->partitions.items[i]);
+        }
+}
+
+void offsets_out_of_range(struct source *source, struct partition *partition)
+{
+        if (!partition->assigned || (partition->pauses & PAUSED_FOR_PERSON) != 0)
+                return;
+        flow_pause(source, partition, PAUSED_FOR_PERSON);
+
+        int64_t low = OFFSET_NONE;
+        int64_t high = OFFSET_NONE;
+        rd_kafka_query_watermark_offsets(source->client, partition->topic, partition->number, &low,
+                                         &high, RANGE_WAIT_MS);
+        rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+        rd_kafka_topic_partition_list_add(list, partition->topic, partition->number);
+        int64_t committed = OFFSET_NONE;
+        if (offsets_read(source, list, RANGE_WAIT_MS) == RD_KAFKA_RESP_ERR_NO_ERROR &&
+            list->elems[0].offset >= 0)
+                committed = list->elems[0].offset;
+        rd_kafka_topic_partition_list_destroy(list);
+        log_alarm("OFFSET_OUT_OF_RANGE", NULL,
+                  "topic=%s partition=%d wanted=%lld committed=%lld low=%lld high=%lld",
+                  partition->topic, (int)partition->number, (long long)partition->position,
+                  (long long)committed, (long long)low, (long long)high);
+}

@@ -1,0 +1,96 @@
+/* The source's inside, shared by source.c, hand.c, rebalance.c, flow.c, offsets.c, trouble.c. */
+#ifndef KAFKA_SOURCE_INTERNAL_H
+#define KAFKA_SOURCE_INTERNAL_H
+
+#include <librdkafka/rdkafka.h>
+
+#include "kafka/partitions.h"
+#include "kafka/source.h"
+
+/* What was polled and is in the caller's hands until the next source_take(). */
+struct hand {
+        rd_kafka_message_t **messages;
+        struct record *records;
+        size_t count, capacity;
+        size_t size_bytes;
+        struct record_header *headers; /* of all records, in order; grows and is kept */
+        size_t headers_count, headers_capacity;
+};
+
+struct source {
+        rd_kafka_t *client;
+        rd_kafka_queue_t *commits; /* answers to commits that are waited for */
+        char **topics;
+        size_t topics_count;
+        struct partitions partitions;
+        struct hand hand;
+        bool idle; /* source_idle() was the last call: everything is paused */
+        bool joined;
+        int64_t deadline_ms; /* of source_close(); INT64_MAX while running */
+        unsigned rebalances;
+
+        bool dirty; /* something was stored since the last commit was sent */
+        int64_t next_commit_ms;
+        unsigned commits_sent, commits_answered; /* of those that are waited for */
+        rd_kafka_resp_err_t commit_result;       /* the latest of them */
+        int64_t next_lookup_ms;                  /* of offsets that could not be read */
+
+        struct po_error trouble; /* kind PO_OK: none */
+        bool fatal;              /* trouble that no probe ends */
+        int64_t next_probe_ms;
+
+        int64_t next_end_ms;
+        enum source_end end;
+};
+
+/* hand.c */
+PO_MUST_USE enum po_class hand_open(struct hand *hand, size_t records_max, struct po_error *error);
+void hand_close(struct hand *hand); /* after hand_release() */
+void hand_release(struct hand *hand);
+bool hand_is_full(const struct hand *hand);
+/* Keeps message (owned from here on, whatever is returned). False: memory is short. */
+bool hand_add(struct hand *hand, rd_kafka_message_t *message, const struct partition *partition,
+              size_t slot);
+/* Drops what was taken of partitions that are not ours any more, and sets the header pointers. */
+void hand_finish(struct hand *hand, const struct partitions *partitions);
+
+/* rebalance.c: the callback that librdkafka calls inside a poll. */
+void rebalance_serve(rd_kafka_t *client, rd_kafka_resp_err_t code,
+                     rd_kafka_topic_partition_list_t *list, void *opaque);
+
+/* flow.c: what flows and what is paused. */
+/* Pauses them for reason; those that are paused already only get one reason more. */
+void flow_pause_all(struct source *source, enum pause_reason reason);
+void flow_pause(struct source *source, struct partition *partition, enum pause_reason reason);
+void flow_allow_all(struct source *source, enum pause_reason reason);
+/* Seeks and resumes whatever has no reason left to be paused. */
+void flow_resume(struct source *source, int64_t now_ms);
+/* A fault of the partition itself (bytes that cannot be read): fetched again after a while. */
+void flow_retry(struct source *source, struct partition *partition, const char *reason);
+/* The earliest time a hold is due, or INT64_MAX. */
+int64_t flow_due_ms(const struct source *source);
+
+/* offsets.c: committed offsets. */
+void offsets_store(struct source *source, struct partition *partition, int64_t next);
+void offsets_pass_end(struct source *source, struct partition *partition);
+void offsets_tick(struct source *source, int64_t now_ms);
+/* Commits what is stored and waits. _NO_OFFSET (nothing to commit) is OK. */
+rd_kafka_resp_err_t offsets_commit(struct source *source, int timeout_ms);
+void offsets_committed(rd_kafka_t *client, rd_kafka_resp_err_t code,
+                       rd_kafka_topic_partition_list_t *list, void *opaque);
+/* Fills list with the group's offsets (invalid: none; an element's err is set when unknown). */
+rd_kafka_resp_err_t offsets_read(struct source *source, rd_kafka_topic_partition_list_t *list,
+                                 int timeout_ms);
+/* Places partitions whose offset could not be read when they were assigned; asks once a second. */
+void offsets_lookup(struct source *source, int64_t now_ms);
+/* A partition whose next offset is not in the log: stops it and says what is there. */
+void offsets_out_of_range(struct source *source, struct partition *partition);
+
+/* trouble.c: what keeps the source from working. */
+void trouble_note(struct source *source, int code, const char *text);
+void trouble_clear(struct source *source);
+/* Asks the brokers whether it is over, at most once a second. */
+void trouble_probe(struct source *source, int64_t now_ms);
+void trouble_hear(rd_kafka_t *client, int code, const char *reason, void *opaque);
+
+#endif

@@ -1,0 +1,110 @@
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "kafka/codes.h"
+#include "kafka/source_internal.h"
+
+enum { PROBE_EVERY_MS = 1000, PROBE_WAIT_MS = 500, REASON_BYTES = 2 * PO_ERROR_TEXT_BYTES };
+
+/* Of two troubles the one that a person must mend stays; a fatal one stays for good. */
+void trouble_note(struct source *source, int code, const char *text)
+{
+        enum po_class kind = kafka_class(code);
+        struct po_error *trouble = &source->trouble;
+        if (source->fatal || (trouble->kind == PO_SYSTEMIC && kind != PO_SYSTEMIC))
+                return;
+        bool news = trouble->kind != kind || trouble->code != code;
+        if (trouble->kind == PO_OK)
+                source->next_probe_ms = clock_ms() + PROBE_EVERY_MS;
+        po_fail(trouble, kind, code, "kafka: %s", text);
+        source->fatal =
+                code == RD_KAFKA_RESP_ERR__FATAL || code == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID;
+        if (news)
+                log_failure(kind == PO_SYSTEMIC ? LOG_LEVEL_ERROR : LOG_LEVEL_WARN, "kafka_trouble",
+                            trouble);
+}
+
+void trouble_clear(struct source *source)
+{
+        if (source->trouble.kind == PO_OK || source->fatal)
+                return;
+        log_info("kafka_recovered", "code=%d", source->trouble.code);
+        source->trouble = (struct po_error){ 0 };
+}
+
+static rd_kafka_resp_err_t probe_topic(struct source *source, const char *name)
+{
+        rd_kafka_topic_t *topic = rd_kafka_topic_new(source->client, name, NULL);
+        if (topic == NULL)
+                return rd_kafka_last_error();
+        const struct rd_kafka_metadata *metadata = NULL;
+        rd_kafka_resp_err_t code =
+                rd_kafka_metadata(source->client, 0, topic, &metadata, PROBE_WAIT_MS);
+        if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
+                code = metadata->topic_cnt == 1 ? metadata->topics[0].err
+                                                : RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+                rd_kafka_metadata_destroy(metadata);
+        }
+        rd_kafka_topic_destroy(topic);
+        return code;
+}
+
+/* Needs the right to read the group, which fetching alone does not show. */
+static rd_kafka_resp_err_t probe_group(struct source *source)
+{
+        rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+        rd_kafka_topic_partition_list_add(list, source->topics[0], 0);
+        rd_kafka_resp_err_t code = offsets_read(source, list, PROBE_WAIT_MS);
+        rd_kafka_topic_partition_list_destroy(list);
+        return code;
+}
+
+void trouble_probe(struct source *source, int64_t now_ms)
+{
+        if (source->trouble.kind == PO_OK || source->fatal || now_ms < source->next_probe_ms)
+                return;
+        char text[REASON_BYTES];
+        rd_kafka_resp_err_t code = RD_KAFKA_RESP_ERR_NO_ERROR;
+        for (size_t i = 0; i < source->topics_count && code == RD_KAFKA_RESP_ERR_NO_ERROR; i++) {
+                code = probe_topic(source, source->topics[i]);
+                snprintf(text, sizeof text, "topic %s: %s", source->topics[i],
+                         rd_kafka_err2str(code));
+        }
+        /* Only then: the question waits behind a rebalance that is under way. */
+        if (code == RD_KAFKA_RESP_ERR_NO_ERROR &&
+            source->trouble.code == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED) {
+                code = probe_group(source);
+                snprintf(text, sizeof text, "group: %s", rd_kafka_err2str(code));
+        }
+        source->next_probe_ms = clock_ms() + PROBE_EVERY_MS;
+        /* An answer, even "no such topic", says more than the failed login before it. */
+        if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
+                trouble_clear(source);
+        else if (kafka_class(code) == PO_SYSTEMIC)
+                trouble_note(source, code, text);
+}
+
+/*
+ * Errors of the client, on the polling thread. One broker of several being away is no trouble: only
+ * all of them are, and what no retry mends.
+ */
+void trouble_hear(rd_kafka_t *client, int code, const char *reason, void *opaque)
+{
+        struct source *source = opaque;
+        char text[REASON_BYTES];
+        if (code == RD_KAFKA_RESP_ERR__FATAL) {
+                rd_kafka_resp_err_t cause = rd_kafka_fatal_error(client, text, sizeof text);
+                trouble_note(source, code, text);
+                log_error("kafka_fatal", "cause=%s", rd_kafka_err2name(cause));
+                return;
+        }
+        if (code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN || kafka_class(code) == PO_SYSTEMIC) {
+                trouble_note(source, code, reason);
+                return;
+        }
+        char quoted[REASON_BYTES];
+        log_event(code == RD_KAFKA_RESP_ERR__MAX_POLL_EXCEEDED ? LOG_LEVEL_WARN : LOG_LEVEL_DEBUG,
+                  "kafka_error", "code=%s reason=%s", rd_kafka_err2name((rd_kafka_resp_err_t)code),
+                  log_quote(quoted, sizeof quoted, reason));
+}

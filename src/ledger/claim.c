@@ -1,0 +1,298 @@
+#include "ledger/claim.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct claims {
+        struct db *db;
+        struct sql sql;
+        size_t capacity;
+        struct posting **sorted; /* by key, then turn */
+};
+
+enum po_class claims_open(struct claims **claims_out, struct db *db, size_t capacity,
+                          struct po_error *error)
+{
+        struct claims *claims = calloc(1, sizeof *claims);
+        *claims_out = claims;
+        if (claims != NULL)
+                claims->sorted = calloc(capacity, sizeof *claims->sorted);
+        if (claims == NULL || claims->sorted == NULL)
+                return po_fail(error, PO_SYSTEMIC, 0, "out of memory for %zu claims", capacity);
+        claims->db = db;
+        claims->capacity = capacity;
+        return PO_OK;
+}
+
+void claims_close(struct claims *claims)
+{
+        if (claims == NULL)
+                return;
+        sql_free(&claims->sql);
+        free(claims->sorted);
+        free(claims);
+}
+
+static int compare_keys(const struct po_notification *a, const struct po_notification *b)
+{
+        if (a->tenant_id != b->tenant_id)
+                return a->tenant_id < b->tenant_id ? -1 : 1;
+        return strcmp(a->key, b->key);
+}
+
+static int compare_postings(const void *left, const void *right)
+{
+        const struct posting *a = *(struct posting *const *)left;
+        const struct posting *b = *(struct posting *const *)right;
+        int by_key = compare_keys(a->notification, b->notification);
+        if (by_key != 0)
+                return by_key;
+        return a->turn < b->turn ? -1 : a->turn > b->turn;
+}
+
+static void sort_postings(struct claims *claims, struct posting **postings, size_t count)
+{
+        assert(count <= claims->capacity);
+        memcpy(claims->sorted, postings, count * sizeof *postings);
+        qsort(claims->sorted, count, sizeof *claims->sorted, compare_postings);
+}
+
+/* The index after the last posting of the key that starts at first. */
+static size_t group_end(const struct claims *claims, size_t first, size_t count)
+{
+        size_t end = first + 1;
+        while (end < count && compare_keys(claims->sorted[first]->notification,
+                                           claims->sorted[end]->notification) == 0)
+                end++;
+        return end;
+}
+
+static void write_claim(struct sql *sql, const struct posting *posting, size_t deliveries)
+{
+        const struct po_notification *notification = posting->notification;
+        sql_integer(sql, notification->tenant_id);
+        sql_raw(sql, ",");
+        sql_text(sql, notification->key);
+        sql_raw(sql, ",");
+        sql_text(sql, notification->channel);
+        sql_raw(sql, ",");
+        sql_text(sql, notification->event);
+        sql_raw(sql, ",");
+        sql_text(sql, notification->order_no);
+        sql_raw(sql, ",");
+        if (notification->amount_kind == PO_AMOUNT_NONE) {
+                sql_raw(sql, "NULL,NULL,");
+        } else {
+                sql_integer(sql, notification->amount_minor);
+                sql_raw(sql, ",");
+                sql_text(sql, notification->currency);
+                sql_raw(sql, ",");
+        }
+        sql_binary(sql, notification->fingerprint, PO_FINGERPRINT_BYTES);
+        sql_raw(sql, ",");
+        sql_integer(sql, PO_FINGERPRINT_VERSION);
+        sql_raw(sql, ",");
+        sql_text(sql, posting->record->topic);
+        sql_raw(sql, ",");
+        sql_integer(sql, posting->record->partition);
+        sql_raw(sql, ",");
+        sql_integer(sql, posting->record->offset);
+        sql_raw(sql, ",");
+        sql_integer(sql, (int64_t)deliveries);
+        sql_raw(sql, ",UTC_TIMESTAMP(6),UTC_TIMESTAMP(6)");
+}
+
+/* Sorted by key: two workers that claim the same keys wait for each other in one order. */
+static const char CLAIM_INSERT[] =
+        "INSERT INTO claim (tenant_id, idem_key, channel, event_type, order_no, amount, currency,"
+        " payload_hash, hash_version, source_topic, source_partition, source_offset, deliveries,"
+        " created_at, last_seen_at) VALUES ";
+static const char CLAIM_SEEN[] =
+        " ON DUPLICATE KEY UPDATE deliveries = deliveries + VALUES(deliveries),"
+        " last_seen_at = VALUES(last_seen_at)";
+
+static enum po_class insert_claims(struct claims *claims, size_t count, struct po_error *error)
+{
+        struct sql *sql = &claims->sql;
+        sql_reset(sql);
+        sql_raw(sql, CLAIM_INSERT);
+        for (size_t first = 0, end; first < count; first = end) {
+                end = group_end(claims, first, count);
+                sql_raw(sql, first == 0 ? "(" : ",(");
+                write_claim(sql, claims->sorted[first], end - first);
+                sql_raw(sql, ")");
+        }
+        sql_raw(sql, CLAIM_SEEN);
+        return db_exec(claims->db, sql, NULL, error);
+}
+
+static const char CLAIM_READ[] =
+        "SELECT c.tenant_id, c.idem_key, c.id, c.deliveries, c.payload_hash, c.hash_version,"
+        " o.verdict, o.result_json, o.payload_hash, o.hash_version,"
+        " o.source_topic, o.source_partition, o.source_offset"
+        " FROM claim c FORCE INDEX (uk_idem) LEFT JOIN outcome o ON o.claim_id = c.id WHERE ";
+
+static void write_keys(struct claims *claims, size_t count)
+{
+        struct sql *sql = &claims->sql;
+        int64_t tenant = 0;
+        for (size_t first = 0; first < count; first = group_end(claims, first, count)) {
+                const struct po_notification *notification = claims->sorted[first]->notification;
+                if (first == 0 || notification->tenant_id != tenant) {
+                        tenant = notification->tenant_id;
+                        sql_raw(sql, first == 0 ? "(c.tenant_id = " : ")) OR (c.tenant_id = ");
+                        sql_integer(sql, tenant);
+                        sql_raw(sql, " AND c.idem_key IN (");
+                } else {
+                        sql_raw(sql, ",");
+                }
+                sql_text(sql, notification->key);
+        }
+        sql_raw(sql, "))");
+}
+
+/* The first sorted posting of the row's key, or count when the row is not ours. */
+static size_t find_group(const struct claims *claims, size_t count)
+{
+        int64_t tenant = db_integer(claims->db, 0);
+        const char *key = db_text(claims->db, 1);
+        size_t low = 0, high = count;
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+                const struct po_notification *here = claims->sorted[middle]->notification;
+                int order = here->tenant_id != tenant ? (here->tenant_id < tenant ? -1 : 1)
+                                                      : strcmp(here->key, key);
+                if (order < 0)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        if (low < count && claims->sorted[low]->notification->tenant_id == tenant &&
+            strcmp(claims->sorted[low]->notification->key, key) == 0)
+                return low;
+        return count;
+}
+
+/* The version and bytes that the key stands for: the outcome's, else the claim's. */
+static enum po_class read_fingerprint(struct db *db, int64_t *version_out,
+                                      unsigned char fingerprint_out[PO_FINGERPRINT_BYTES],
+                                      struct po_error *error)
+{
+        unsigned column = db_is_null(db, 8) ? 4 : 8;
+        const void *bytes;
+        size_t count = db_bytes(db, column, &bytes);
+        *version_out = db_integer(db, column + 1);
+        if (*version_out > PO_FINGERPRINT_VERSION)
+                return po_fail(error, PO_SYSTEMIC, 0,
+                               "claim %s has fingerprint version %lld, this program knows %d:"
+                               " run a newer worker",
+                               db_text(db, 1), (long long)*version_out, PO_FINGERPRINT_VERSION);
+        if (count != PO_FINGERPRINT_BYTES)
+                return po_fail(error, PO_BUG, 0, "claim %s has a fingerprint of %zu bytes",
+                               db_text(db, 1), count);
+        memcpy(fingerprint_out, bytes, PO_FINGERPRINT_BYTES);
+        return PO_OK;
+}
+
+static bool settled_by_this_delivery(struct db *db, const struct record *record)
+{
+        return strcmp(db_text(db, 10), record->topic) == 0 &&
+               db_integer(db, 11) == record->partition && db_integer(db, 12) == record->offset;
+}
+
+/* The row in hand says what became of one posting. */
+static void decide(struct db *db, struct posting *posting, bool matches)
+{
+        posting->again = false;
+        posting->reason = NULL;
+        posting->review = false;
+        posting->result[0] = '\0';
+        posting->verdict = VERDICT_NONE;
+        if (!matches) {
+                posting->verdict = VERDICT_CONFLICT;
+                return;
+        }
+        if (db_is_null(db, 6))
+                return;
+        posting->verdict = VERDICT_DUPLICATE;
+        if (settled_by_this_delivery(db, posting->record)) {
+                posting->again = true;
+                enum verdict first = verdict_parse(db_text(db, 6));
+                if (first != VERDICT_NONE)
+                        posting->verdict = first;
+        }
+        snprintf(posting->result, sizeof posting->result, "%s", db_text(db, 7));
+}
+
+static enum po_class decide_group(struct claims *claims, size_t first, size_t end,
+                                  struct po_error *error)
+{
+        struct db *db = claims->db;
+        int64_t version;
+        unsigned char fingerprint[PO_FINGERPRINT_BYTES];
+        if (read_fingerprint(db, &version, fingerprint, error) != PO_OK)
+                return error->kind;
+
+        struct posting *leader = NULL;
+        for (size_t i = first; i < end; i++) {
+                struct posting *posting = claims->sorted[i];
+                posting->claim_id = db_integer(db, 2);
+                posting->deliveries = (uint64_t)db_integer(db, 3);
+                memcpy(posting->first_fingerprint, fingerprint, sizeof fingerprint);
+                posting->leader = NULL;
+                /* Version 0 was imported without a fingerprint: anything matches. */
+                decide(db, posting,
+                       version == 0 || memcmp(fingerprint, posting->notification->fingerprint,
+                                              sizeof fingerprint) == 0);
+                if (posting->verdict != VERDICT_NONE)
+                        continue;
+                posting->leader = leader;
+                if (leader == NULL)
+                        leader = posting;
+        }
+        return PO_OK;
+}
+
+enum po_class claims_read(struct claims *claims, struct posting **postings, size_t count,
+                          struct po_error *error)
+{
+        if (count == 0)
+                return PO_OK;
+        sort_postings(claims, postings, count);
+        sql_reset(&claims->sql);
+        sql_raw(&claims->sql, CLAIM_READ);
+        write_keys(claims, count);
+        if (db_query(claims->db, &claims->sql, error) != PO_OK)
+                return po_within(error, "read %zu claims", count);
+
+        size_t decided = 0;
+        enum po_class kind = PO_OK;
+        while (kind == PO_OK && db_next_row(claims->db)) {
+                size_t first = find_group(claims, count);
+                size_t end = first < count ? group_end(claims, first, count) : count;
+                if (first < end)
+                        kind = decide_group(claims, first, end, error);
+                decided += end - first;
+        }
+        db_rows_end(claims->db);
+        if (kind != PO_OK)
+                return kind;
+        if (decided != count)
+                return po_fail(error, PO_BUG, 0, "read claims: %zu of %zu are there", decided,
+                               count);
+        return PO_OK;
+}
+
+enum po_class claims_acquire(struct claims *claims, struct posting **postings, size_t count,
+                             struct po_error *error)
+{
+        assert(!db_is_in_transaction(claims->db)); /* or a rollback would take the claims away */
+        if (count == 0)
+                return PO_OK;
+        sort_postings(claims, postings, count);
+        if (insert_claims(claims, count, error) != PO_OK)
+                return po_within(error, "claim %zu notifications", count);
+        return claims_read(claims, postings, count, error);
+}

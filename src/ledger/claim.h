@@ -1,0 +1,68 @@
+/*
+ * The claim: the placeholder row of a key, committed in a transaction of its own before posting
+ * starts. It is a receipt, not a proof of work: a claim without an outcome is finished by whoever
+ * holds its record, and only an outcome with an equal fingerprint makes a duplicate.
+ *
+ * Nothing here probes before it inserts, ignores an error or reads an error's text.
+ */
+#ifndef LEDGER_CLAIM_H
+#define LEDGER_CLAIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/limits.h"
+#include "base/record.h"
+#include "ledger/verdict.h"
+#include "mysql/db.h"
+#include "postonce/error.h"
+#include "postonce/notification.h"
+
+struct rule; /* ledger/rules.h */
+
+/* One notification on its way through the ledger. The caller fills the first part. */
+struct posting {
+        const struct po_notification *notification;
+        const struct record *record; /* the delivery that brought it */
+        const struct rule *rule;     /* what its event means */
+        uint32_t turn;               /* its place in the batch, in order of arrival */
+
+        /* Filled by claims_acquire() and claims_read(). */
+        int64_t claim_id;
+        uint64_t deliveries; /* records that brought this key, this one included */
+        unsigned char first_fingerprint[PO_FINGERPRINT_BYTES]; /* what the key stands for */
+        struct posting *leader; /* an earlier one of this batch with the same key and fingerprint:
+                                   this one is its duplicate once that is settled; else NULL */
+
+        /* VERDICT_NONE: ours to post. */
+        enum verdict verdict;
+        bool again; /* settled by an earlier delivery of this very record: our COMMIT's
+                       reply was lost, or a hold brought it again; not counted twice */
+        char result[RESULT_BYTES]; /* the first result, for POSTED, SKIPPED and DUPLICATE */
+        const char *reason;        /* static word, for REJECTED and HELD */
+        bool review;               /* SKIPPED, but a person must look */
+};
+
+/* Scratch of the ledger's statements: buffers that are sized once and reused. */
+struct claims;
+PO_MUST_USE enum po_class claims_open(struct claims **claims_out, struct db *db, size_t capacity,
+                                      struct po_error *error);
+void claims_close(struct claims *claims); /* takes NULL */
+
+/*
+ * Claims the postings' keys: one autocommitted statement, keys sorted by bytes, each once; then
+ * reads them back and decides per posting (claims_read). Asserts that no transaction is open. After
+ * any error nothing is decided; the same call again is safe (deliveries counts more).
+ */
+PO_MUST_USE enum po_class claims_acquire(struct claims *claims, struct posting **postings,
+                                         size_t count, struct po_error *error);
+
+/*
+ * Reads claims and outcomes by key and sets verdict anew: DUPLICATE, CONFLICT, the outcome's own
+ * verdict with `again`, or VERDICT_NONE. BUG when a claim is missing: claims are never deleted.
+ */
+PO_MUST_USE enum po_class claims_read(struct claims *claims, struct posting **postings,
+                                      size_t count, struct po_error *error);
+
+#endif

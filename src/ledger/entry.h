@@ -1,0 +1,39 @@
+/*
+ * Double entry: the lines of a rule as rows of `entry`, and the balances that they move.
+ * A debit is positive, a credit negative; the entries of an outcome sum to zero per currency.
+ */
+#ifndef LEDGER_ENTRY_H
+#define LEDGER_ENTRY_H
+
+#include "ledger/account.h"
+#include "ledger/claim.h"
+#include "mysql/db.h"
+#include "postonce/error.h"
+
+struct entries;
+/* capacity: the largest number of postings of one unit. accounts must outlive it. */
+PO_MUST_USE enum po_class entries_open(struct entries **entries_out, struct accounts *accounts,
+                                       size_t capacity, struct po_error *error);
+void entries_close(struct entries *entries); /* takes NULL */
+
+/* Asks for the accounts of the posting's rule, if it has an amount; accounts_make() must follow. */
+PO_MUST_USE enum po_class entries_want_accounts(struct entries *entries,
+                                                const struct posting *posting,
+                                                struct po_error *error);
+
+/*
+ * Inserts the entries of all POSTED postings (ascending by claim) and sums what each account moves.
+ * BUG: lines that do not sum to zero. RECORD (AMOUNT_OUT_OF_RANGE): a sum beyond 64 bits.
+ */
+PO_MUST_USE enum po_class entries_insert(struct entries *entries, struct db *db, struct sql *sql,
+                                         struct posting *const *postings, size_t count,
+                                         struct po_error *error);
+
+/*
+ * Adds the sums to the balances, ascending by account. SYSTEMIC (1690): a balance would leave 64
+ * bits; the text names the account, for which the transaction is rolled back already.
+ */
+PO_MUST_USE enum po_class entries_move_balances(struct entries *entries, struct db *db,
+                                                struct sql *sql, struct po_error *error);
+
+#endif

@@ -1,0 +1,23 @@
+/*
+ * The review queue: everything that waits for a person. A row is unique by claim, reason and
+ * fingerprint, so a re-push of the same thing adds nothing.
+ */
+#ifndef LEDGER_REVIEW_H
+#define LEDGER_REVIEW_H
+
+#include "ledger/claim.h"
+#include "mysql/db.h"
+#include "postonce/error.h"
+
+#define REVIEW_PAYLOAD_CONFLICT    "PAYLOAD_CONFLICT"
+#define REVIEW_NO_POSTING_RECORDED "NO_POSTING_RECORDED"
+
+/*
+ * Inserts one item a posting, inside the caller's transaction or, without one, in its own commit.
+ * with_body: keeps the record's raw value (for a conflict: the second body).
+ */
+PO_MUST_USE enum po_class reviews_insert(struct db *db, struct sql *sql, const char *reason,
+                                         struct posting *const *postings, size_t count,
+                                         bool with_body, struct po_error *error);
+
+#endif

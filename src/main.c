@@ -1,0 +1,29 @@
+#include <stddef.h>
+
+#include "commands/command.h"
+
+static const struct command commands[] = {
+        { "run", "one worker, until SIGTERM", command_run },
+        { "migrate", "creates or upgrades the tables", command_migrate },
+        { "check", "looks at everything and names each finding with its mend", command_check },
+        { "order", "registers, sets and shows orders", command_order },
+        { "dev-broker", "an in-process Kafka for trying things without a broker",
+          command_dev_broker },
+        { "version", "the program's version", command_version },
+        { NULL, NULL, NULL },
+};
+
+int main(int argc, char **argv)
+{
+        const struct command_set postonce = {
+                .name = "postonce",
+                .summary = "Posts payment-channel notifications from Kafka to a MySQL ledger, each "
+                           "exactly once.",
+                .version = version_text,
+                .commands = commands,
+        };
+        struct po_error error;
+        if (command_prepare(&error) != PO_OK)
+                return command_fail(&error);
+        return command_finish(command_dispatch(&postonce, argc, argv));
+}

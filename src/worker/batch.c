@@ -1,0 +1,322 @@
+#include "worker/batch.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/failpoint.h"
+#include "base/limits.h"
+#include "ops/metrics.h"
+
+/* A deadlock or a lock wait is tried again at once a few times before the records are given back.
+ */
+enum { QUICK_TRIES = 3, QUICK_WAIT_MS = 20 };
+
+enum po_class batch_open(struct batch *batch, size_t records_max, struct po_error *error)
+{
+        memset(batch, 0, sizeof *batch);
+        batch->capacity = records_max + NOTIFICATIONS_PER_RECORD_MAX;
+        batch->parcels = calloc(records_max, sizeof *batch->parcels);
+        batch->notifications = calloc(batch->capacity, sizeof *batch->notifications);
+        batch->postings = calloc(batch->capacity, sizeof *batch->postings);
+        batch->open = calloc(batch->capacity, sizeof(struct posting *));
+        if (batch->parcels == NULL || batch->notifications == NULL || batch->postings == NULL ||
+            batch->open == NULL)
+                return po_fail(error, PO_SYSTEMIC, 0, "out of memory for a batch of %zu",
+                               records_max);
+        return PO_OK;
+}
+
+void batch_close(struct batch *batch)
+{
+        free(batch->parcels);
+        free(batch->notifications);
+        free(batch->postings);
+        free(batch->open);
+        memset(batch, 0, sizeof *batch);
+}
+
+static const char *channel_of_topic(const char *topic, const struct topic_channel *topics,
+                                    size_t count)
+{
+        for (size_t i = 0; i < count; i++)
+                if (strcmp(topics[i].topic, topic) == 0)
+                        return topics[i].channel;
+        return NULL;
+}
+
+static void reject(struct parcel *parcel, bool may_change)
+{
+        parcel->verdict = VERDICT_REJECTED;
+        parcel->may_change = may_change;
+}
+
+static void add_postings(struct batch *batch, struct parcel *parcel, const struct rules *rules)
+{
+        for (size_t i = 0; i < parcel->count; i++) {
+                struct posting *posting = &batch->postings[batch->postings_count];
+                memset(posting, 0, sizeof *posting);
+                posting->notification = &batch->notifications[batch->postings_count];
+                posting->record = parcel->record;
+                posting->turn = (uint32_t)batch->postings_count;
+                posting->rule = rules_find(rules, posting->notification->event);
+                batch->postings_count++;
+                if (posting->rule != NULL)
+                        continue;
+                posting->verdict = VERDICT_REJECTED;
+                posting->reason = "NO_EVENT_RULE";
+                reject(parcel, false);
+                po_refuse(&parcel->error, posting->reason, "event %s of %s has no rule",
+                          posting->notification->event, posting->notification->key);
+        }
+}
+
+size_t batch_fill(struct batch *batch, const struct record *records, size_t count,
+                  struct decoder *decoder, const struct rules *rules,
+                  const struct topic_channel *topics, size_t topics_count)
+{
+        batch->parcels_count = 0;
+        batch->postings_count = 0;
+        while (batch->parcels_count < count &&
+               batch->capacity - batch->postings_count >= NOTIFICATIONS_PER_RECORD_MAX) {
+                struct parcel *parcel = &batch->parcels[batch->parcels_count];
+                memset(parcel, 0, offsetof(struct parcel, error));
+                parcel->record = &records[batch->parcels_count++];
+                parcel->first = batch->postings_count;
+                if (decode_record(decoder, parcel->record,
+                                  channel_of_topic(parcel->record->topic, topics, topics_count),
+                                  batch->notifications + parcel->first,
+                                  batch->capacity - parcel->first, &parcel->count,
+                                  &parcel->error) == PO_OK) {
+                        add_postings(batch, parcel, rules);
+                        continue;
+                }
+                parcel->count = 0;
+                reject(parcel, false);
+        }
+        return batch->parcels_count;
+}
+
+/* The parcel that a posting came in. */
+static struct parcel *parcel_of(struct batch *batch, const struct posting *posting)
+{
+        size_t low = 0, high = batch->parcels_count;
+        while (high - low > 1) {
+                size_t middle = low + (high - low) / 2;
+                if (batch->parcels[middle].first <= posting->turn)
+                        low = middle;
+                else
+                        high = middle;
+        }
+        return &batch->parcels[low];
+}
+
+/* The culprit stands alone. What a BUG is, only the rest of the batch can tell. */
+static void isolate(struct batch *batch, struct posting *posting, const struct po_error *error)
+{
+        struct parcel *parcel = parcel_of(batch, posting);
+        posting->verdict = VERDICT_REJECTED;
+        reject(parcel, true);
+        parcel->error = *error;
+}
+
+static bool is_worth_a_quick_try(enum po_class kind, const struct ledger *ledger, unsigned tries)
+{
+        return kind == PO_TRANSIENT && tries < QUICK_TRIES && ledger_is_connected(ledger);
+}
+
+static void wait_briefly(void)
+{
+        struct timespec wait = { 0, (long)(1 + clock_jitter(QUICK_WAIT_MS)) * 1000000L };
+        nanosleep(&wait, NULL);
+}
+
+typedef enum po_class (*batch_step)(struct ledger *ledger, struct posting **postings, size_t count,
+                                    struct po_error *error);
+
+static enum po_class claim_step(struct ledger *ledger, struct posting **postings, size_t count,
+                                struct po_error *error)
+{
+        if (PO_FAILPOINT("claim.begun") != PO_OK ||
+            claims_acquire(ledger_claims(ledger), postings, count, error) != PO_OK)
+                return error->kind;
+        return PO_FAILPOINT("claim.committed");
+}
+
+static enum po_class try_step(batch_step step, struct ledger *ledger, struct posting **postings,
+                              size_t count, struct po_error *error)
+{
+        for (unsigned tries = 0;; tries++) {
+                enum po_class kind = step(ledger, postings, count, error);
+                if (!is_worth_a_quick_try(kind, ledger, tries))
+                        return kind;
+                metric_add(METRIC_RETRIES, 1);
+                wait_briefly();
+        }
+}
+
+/*
+ * Runs a step over a set; when its data is at fault, over its halves, until the culprit stands
+ * alone and the rest has passed. Depth: log2 of the batch.
+ */
+static enum po_class halve(struct batch *batch, batch_step step, struct ledger *ledger,
+                           struct posting **postings, size_t count, bool *halved_out,
+                           struct po_error *error)
+{
+        if (count == 0)
+                return PO_OK;
+        enum po_class kind = try_step(step, ledger, postings, count, error);
+        if (kind != PO_RECORD && kind != PO_BUG)
+                return kind;
+        *halved_out = true;
+        if (count == 1) {
+                isolate(batch, postings[0], error);
+                return PO_OK;
+        }
+        kind = halve(batch, step, ledger, postings, count / 2, halved_out, error);
+        if (kind != PO_OK)
+                return kind;
+        return halve(batch, step, ledger, postings + count / 2, count - count / 2, halved_out,
+                     error);
+}
+
+/* Collects into `open`: everything not rejected, or only what is ours to post. */
+static size_t collect(struct batch *batch, bool ours_only)
+{
+        size_t count = 0;
+        for (size_t i = 0; i < batch->postings_count; i++) {
+                struct posting *posting = &batch->postings[i];
+                if (posting->verdict == VERDICT_REJECTED)
+                        continue;
+                if (ours_only && (posting->verdict != VERDICT_NONE || posting->leader != NULL))
+                        continue;
+                batch->open[count++] = posting;
+        }
+        return count;
+}
+
+/* What was isolated in the parcel must come again instead. */
+static void give_back(struct batch *batch, struct parcel *parcel)
+{
+        parcel->verdict = VERDICT_NONE;
+        for (size_t i = parcel->first; i < parcel->first + parcel->count; i++) {
+                struct posting *posting = &batch->postings[i];
+                if (posting->verdict == VERDICT_REJECTED && posting->rule != NULL)
+                        posting->verdict = VERDICT_NONE;
+        }
+}
+
+/* A BUG that reproduces alone is the record's fault only if another record posts; else all of them
+ * met something systemic. */
+static enum po_class judge_bugs(struct batch *batch, struct po_error *error)
+{
+        bool posted = false;
+        for (size_t i = 0; i < batch->postings_count; i++)
+                posted |= (batch->postings[i].verdict == VERDICT_POSTED ||
+                           batch->postings[i].verdict == VERDICT_SKIPPED) &&
+                          !batch->postings[i].again;
+        if (posted)
+                return PO_OK;
+        enum po_class kind = PO_OK;
+        for (size_t i = 0; i < batch->parcels_count; i++) {
+                struct parcel *parcel = &batch->parcels[i];
+                if (parcel->verdict != VERDICT_REJECTED || parcel->error.kind != PO_BUG)
+                        continue;
+                give_back(batch, parcel);
+                if (kind != PO_OK)
+                        continue;
+                *error = parcel->error;
+                kind = error->kind = PO_SYSTEMIC;
+        }
+        return kind;
+}
+
+static enum po_class claim_and_post(struct batch *batch, struct ledger *ledger,
+                                    struct po_error *error)
+{
+        bool halved = false;
+        size_t count = collect(batch, false);
+        enum po_class kind = halve(batch, claim_step, ledger, batch->open, count, &halved, error);
+        if (kind != PO_OK)
+                return kind;
+        if (halved) {
+                /* Claimed in parts: leaders and followers are found again over all of them. */
+                count = collect(batch, false);
+                if (claims_read(ledger_claims(ledger), batch->open, count, error) != PO_OK)
+                        return error->kind;
+        }
+        count = collect(batch, true);
+        return halve(batch, posting_run, ledger, batch->open, count, &halved, error);
+}
+
+enum po_class batch_settle(struct batch *batch, struct ledger *ledger, struct po_error *error)
+{
+        struct po_error bug;
+        enum po_class kind = claim_and_post(batch, ledger, error);
+        if (judge_bugs(batch, &bug) == PO_OK || kind != PO_OK)
+                return kind;
+        *error = bug;
+        return error->kind;
+}
+
+static void follow(struct posting *posting)
+{
+        const struct posting *leader = posting->leader;
+        if (posting->verdict != VERDICT_NONE || leader == NULL)
+                return;
+        if (leader->verdict != VERDICT_POSTED && leader->verdict != VERDICT_SKIPPED &&
+            leader->verdict != VERDICT_DUPLICATE)
+                return;
+        posting->verdict = VERDICT_DUPLICATE;
+        memcpy(posting->result, leader->result, sizeof posting->result);
+}
+
+static void hold(struct parcel *parcel, const struct posting *posting,
+                 const struct po_error *failure)
+{
+        parcel->verdict = VERDICT_HELD;
+        if (posting->reason != NULL)
+                po_refuse(&parcel->error, posting->reason, "%s waits: %s",
+                          posting->notification->key, posting->reason);
+        else if (failure != NULL)
+                parcel->error = *failure;
+        else
+                po_refuse(&parcel->error, "WAITS_FOR_FIRST", "%s waits for its first delivery",
+                          posting->notification->key);
+}
+
+static void conclude(struct batch *batch, struct parcel *parcel, const struct po_error *failure)
+{
+        bool rejected = parcel->verdict == VERDICT_REJECTED, conflict = false;
+        const struct posting *held = NULL;
+        enum verdict last = VERDICT_SKIPPED;
+        for (size_t i = parcel->first; i < parcel->first + parcel->count; i++) {
+                struct posting *posting = &batch->postings[i];
+                follow(posting);
+                if (posting->verdict == VERDICT_NONE)
+                        posting->verdict = VERDICT_HELD;
+                if (posting->verdict == VERDICT_HELD && held == NULL)
+                        held = posting;
+                if (posting->verdict == VERDICT_REJECTED && !rejected) {
+                        rejected = true;
+                        parcel->may_change = true;
+                        po_refuse(&parcel->error, posting->reason, "%s: %s",
+                                  posting->notification->key, posting->reason);
+                }
+                conflict |= posting->verdict == VERDICT_CONFLICT;
+                last = posting->verdict;
+        }
+        if (held != NULL)
+                hold(parcel, held, failure);
+        else
+                parcel->verdict = rejected ? VERDICT_REJECTED : conflict ? VERDICT_CONFLICT : last;
+}
+
+void batch_conclude(struct batch *batch, const struct po_error *failure)
+{
+        for (size_t i = 0; i < batch->parcels_count; i++)
+                conclude(batch, &batch->parcels[i], failure);
+}

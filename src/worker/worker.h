@@ -1,0 +1,47 @@
+/*
+ * The worker: take → decode → claim → post → settle, one thread from start to end.
+ *
+ * It stores no offset of a record that is not settled, sleeps on nothing but its consumer, and
+ * keeps nothing in memory that its correctness needs.
+ */
+#ifndef WORKER_WORKER_H
+#define WORKER_WORKER_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+#include "channel/decode.h"
+#include "kafka/sink.h"
+#include "kafka/source.h"
+#include "ledger/posting.h"
+#include "worker/backoff.h"
+#include "worker/batch.h"
+
+struct worker_options {
+        struct source *source;
+        struct sink *sink; /* NULL without a dead-letter topic */
+        struct db *db;
+        struct decoder *decoder;
+        const struct rules *rules;
+        const struct topic_channel *topics;
+        size_t topics_count;
+        size_t records_max;
+        const char *dead_letter_topic; /* NULL: none */
+        int64_t dead_letter_attempts;
+        struct backoff backoff;
+        bool until_end;
+        const volatile sig_atomic_t *stop; /* not 0: finish the batch in hand and return */
+};
+
+enum worker_end {
+        WORKER_STOPPED, /* asked to stop; everything taken was settled or given back */
+        WORKER_AT_END,  /* --until-end: the group's committed offsets reach the ends */
+        WORKER_AT_HOLD, /* --until-end: at the ends but for what is held */
+};
+
+/* Runs until it is told to stop or, with until_end, until it is there. Only what no back-off can
+ * mend (out of memory) is returned as an error. */
+PO_MUST_USE enum po_class worker_run(const struct worker_options *options, enum worker_end *end_out,
+                                     struct po_error *error);
+
+#endif

@@ -1,0 +1,34 @@
+"""postonce check --sample: what one payload becomes."""
+import json
+import pathlib
+
+SAMPLES = pathlib.Path(__file__).resolve().parents[1] / "data" / "channel"
+
+
+def test_a_sample_shows_its_notification(postonce):
+    done = postonce.run("check", "-o", "json", "--sample", SAMPLES / "sqb-paid.json", "--channel", "SQB")
+    [row] = json.loads(done.stdout)["notifications"]
+    assert row["key"] == "SQB:7895010041237719:PAYMENT_RECEIVED"
+    assert (row["amount_minor"], row["currency"]) == (12880, "CNY")
+    assert len(row["fingerprint"]) == 64
+
+
+def test_a_header_chooses_the_profile(postonce):
+    done = postonce.run("check", "--sample", SAMPLES / "sqb-paid.json", "--header", "channel=SQB")
+    assert "SQB:7895010041237719:PAYMENT_RECEIVED" in done.stdout
+
+
+def test_a_refused_sample_says_why_and_where_and_exits_1(postonce):
+    done = postonce.run("check", "--sample", SAMPLES / "hostile-truncated.json", "--channel", "SQB", check=False)
+    assert done.returncode == 1
+    assert "TRUNCATED_JSON" in done.stderr and "byte 133" in done.stderr
+
+
+def test_an_ignored_sample_says_so(postonce):
+    done = postonce.run("check", "--sample", SAMPLES / "sqb-pay-canceled.json", "--channel", "SQB")
+    assert "ignores" in done.stdout
+
+
+def test_a_header_without_a_value_is_refused(postonce):
+    done = postonce.run("check", "--sample", SAMPLES / "sqb-paid.json", "--header", "channel", check=False)
+    assert done.returncode == 1 and "NAME=VALUE" in done.stderr

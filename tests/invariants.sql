@@ -1,0 +1,26 @@
+-- Each query must return no row, whatever happened to the workers. Run after every integration,
+-- fault and bench run.
+
+-- P1: an outcome without its claim
+SELECT 'outcome without claim', o.claim_id FROM outcome o LEFT JOIN claim c ON c.id = o.claim_id WHERE c.id IS NULL;
+-- P1: entries without the outcome that they were written with
+SELECT 'entry without outcome', e.claim_id FROM entry e LEFT JOIN outcome o ON o.claim_id = e.claim_id WHERE o.claim_id IS NULL;
+-- P7: entries of an outcome that do not sum to zero per currency
+SELECT 'unbalanced', e.claim_id, e.currency, SUM(e.amount) FROM entry e GROUP BY e.claim_id, e.currency HAVING SUM(e.amount) <> 0;
+-- P7: only money that was posted has entries
+SELECT 'entries of a verdict without money', o.claim_id, o.verdict FROM outcome o JOIN entry e ON e.claim_id = o.claim_id WHERE o.verdict NOT IN ('POSTED', 'SUSPENSE');
+-- P7: an entry in another currency than its account's
+SELECT 'currency differs from account', e.claim_id, e.line FROM entry e JOIN account a ON a.id = e.account_id WHERE a.currency <> e.currency;
+-- P7: balances equal the sum of entries, both ways
+SELECT 'balance differs', b.account_id, b.total, COALESCE(s.total, 0) FROM (SELECT account_id, SUM(amount) AS total FROM balance GROUP BY account_id) b LEFT JOIN (SELECT account_id, SUM(amount) AS total FROM entry GROUP BY account_id) s ON s.account_id = b.account_id WHERE b.total <> COALESCE(s.total, 0);
+SELECT 'entries without balance', s.account_id FROM (SELECT DISTINCT account_id FROM entry) s LEFT JOIN balance b ON b.account_id = s.account_id WHERE b.account_id IS NULL;
+-- P10: an outbox row without its posting, or two of one posting and type
+SELECT 'outbox without posting', x.seq FROM outbox x LEFT JOIN outcome o ON o.claim_id = CAST(JSON_UNQUOTE(JSON_EXTRACT(x.payload, '$.claim_id')) AS SIGNED) AND o.verdict IN ('POSTED', 'SUSPENSE') WHERE o.claim_id IS NULL;
+SELECT 'outbox row twice', x.id, COUNT(*) FROM outbox x GROUP BY x.id HAVING COUNT(*) > 1;
+-- P8: one payment per order
+SELECT 'order paid twice', c.tenant_id, c.order_no, COUNT(*) FROM outcome o JOIN claim c ON c.id = o.claim_id WHERE o.verdict = 'POSTED' AND o.result_json = '{"posted":"PAID"}' GROUP BY c.tenant_id, c.order_no HAVING COUNT(*) > 1;
+-- P8: an order that a posting paid names that posting's movement
+-- (in this order of tables: after a crash MariaDB's statistics are empty, and it would scan claim for each order)
+SELECT 'order names another payment', c.order_no FROM outcome o STRAIGHT_JOIN claim c ON c.id = o.claim_id STRAIGHT_JOIN payment_order p ON p.tenant_id = c.tenant_id AND p.order_no = c.order_no WHERE o.verdict = 'POSTED' AND o.result_json = '{"posted":"PAID"}' AND (p.paid_txn IS NULL OR c.idem_key <> CONCAT(p.paid_channel, ':', p.paid_txn, ':', c.event_type));
+-- the queue of people: a review item without its claim
+SELECT 'review without claim', r.id FROM review r LEFT JOIN claim c ON c.id = r.claim_id WHERE c.id IS NULL;

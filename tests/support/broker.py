@@ -1,0 +1,88 @@
+"""The configuration and start of Apache Kafka brokers (KRaft) from the jars of the pom."""
+import base64
+import pathlib
+import subprocess
+import uuid
+
+from .servers import Server, StartFailed, free_port
+from .wait import tail
+
+FORMAT_TIMEOUT_S = 120
+# Room for test topics, not for load; SerialGC and C1 only, because two cores are shared with everything else.
+JVM = ["-Xms128m", "-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"]
+LOG4J = pathlib.Path(__file__).parent / "kafka" / "log4j2.properties"
+
+
+def ready(server):
+    """A metadata request that names every broker of the cluster."""
+    from confluent_kafka.admin import AdminClient
+    client = AdminClient({"bootstrap.servers": f"{server.host}:{server.port}", "log_level": 0,
+                          "reconnect.backoff.ms": 20, "reconnect.backoff.max.ms": 100})
+    return len(client.list_topics(timeout=2).brokers) == server.brokers
+
+
+def properties(node, brokers, port, controller_port, controller, data):
+    replicas = min(brokers, 3)
+    controls = node == 1
+    listeners = [f"PLAINTEXT://127.0.0.1:{port}"]
+    if controls:
+        listeners.append(f"CONTROLLER://127.0.0.1:{controller_port}")
+    return {
+        "node.id": node,
+        "process.roles": "broker,controller" if controls else "broker",
+        "controller.quorum.voters": f"1@127.0.0.1:{controller}",
+        "controller.listener.names": "CONTROLLER",
+        "listeners": ",".join(listeners),
+        "advertised.listeners": listeners[0],
+        "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+        "log.dirs": data,
+        # Tests that wait for a dead member's session, or for a group to form, wait this long.
+        "group.min.session.timeout.ms": 500,
+        "group.initial.rebalance.delay.ms": 0,
+        # A killed broker is let in again only when its old session is over; 9 s otherwise.
+        "broker.session.timeout.ms": 3000,
+        "broker.heartbeat.interval.ms": 500,
+        "offsets.topic.num.partitions": 1,
+        "offsets.topic.replication.factor": replicas,
+        "transaction.state.log.num.partitions": 1,
+        "transaction.state.log.replication.factor": replicas,
+        "transaction.state.log.min.isr": 1,
+        # A misspelt topic must be an error.
+        "auto.create.topics.enable": "false",
+        "num.network.threads": 2,
+        "num.io.threads": 2,
+        "log.cleaner.dedupe.buffer.size": 4 * 1024 * 1024,
+    }
+
+
+def java(jars, *arguments):
+    return ["java", *JVM, f"-Dlog4j2.configurationFile={LOG4J}", "-cp", f"{jars}/*", *arguments]
+
+
+def prepare(directory, jars, brokers, save):
+    """Servers with formatted storage, not started. Formatting takes a second of JVM each, done side by side."""
+    cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+    servers, formats = [], []
+    controller = free_port()
+    for node in range(1, brokers + 1):
+        home = directory / f"kafka-{node}"
+        home.mkdir()
+        port = free_port()
+        config = home / "server.properties"
+        config.write_text("".join(f"{name}={value}\n" for name, value in properties(
+            node, brokers, port, controller, controller, home / "data").items()))
+        facts = {"name": f"kafka-{node}", "host": "127.0.0.1", "port": port, "brokers": brokers,
+                 "log": str(directory / f"kafka-{node}.log"), "datadir": str(home / "data"), "pid": 0, "started": 0,
+                 "argv": java(jars, "kafka.Kafka", str(config))}
+        servers.append(Server(facts, ready, save))
+        with open(facts["log"], "ab") as log:
+            formats.append(subprocess.Popen(
+                java(jars, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(config)),
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log))
+    return servers, formats
+
+
+def formatted(servers, formats):
+    for server, process in zip(servers, formats):
+        if process.wait(FORMAT_TIMEOUT_S) != 0:
+            raise StartFailed(f"{server.name}: kafka.tools.StorageTool format failed\n{tail(server.log)}")

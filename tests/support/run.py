@@ -1,0 +1,261 @@
+"""The stages of tests/run and their count. Every stage is bounded, keeps its log, and adds cases to one result."""
+import argparse
+import contextlib
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+BUILD = ROOT / "build-test"
+LOGS = BUILD / "logs"
+PYTHON = "/usr/bin/python3"
+BUILD_TIMEOUT_S = 600
+UNIT_TIMEOUT_S = 120
+TIDY_TIMEOUT_S = 60
+SERVERS_TIMEOUT_S = {"normal": 1200, "all": 3600}
+GRACE_S = 60        # from our SIGTERM to the SIGKILL of a stage: with-services stops its servers in between
+TAIL_LINES = 40
+
+
+class Result:
+    def __init__(self):
+        self.passed, self.failed, self.skipped = 0, [], []
+
+    def fail(self, case, log, why=""):
+        """Said at once and again at the end, with the end of the log."""
+        print(f"FAILED {case}{': ' + why if why else ''} (log: {shown(log)})", flush=True)
+        self.failed.append((case, why, log))
+
+    def finish(self):
+        for case, why, log in self.failed:
+            print(f"\nFAILED {case}{': ' + why if why else ''}\n  log: {shown(log)}")
+        for log in dict.fromkeys(log for _, _, log in self.failed):
+            print(f"\n--- last lines of {shown(log)}\n{tail(log)}")
+        for reason, count in sorted({reason: self.skipped.count(reason) for reason in self.skipped}.items()):
+            print(f"SKIPPED {count}: {reason}")
+        nothing = not self.passed and not self.failed
+        if nothing:
+            print("FAILED: nothing was run")
+        line = f"{self.passed} passed, {len(self.failed)} failed"
+        print(line + (f", {len(self.skipped)} skipped" if self.skipped else ""), flush=True)
+        return 1 if self.failed or nothing else 0
+
+
+def shown(path):
+    return path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
+
+
+def tail(path):
+    try:
+        return "\n".join(path.read_text(errors="replace").splitlines()[-TAIL_LINES:])
+    except OSError:
+        return "(no log)"
+
+
+def stage(command, log, timeout, env=None, echo=False):
+    """Runs a command with its output in log (and on ours, if echo). Its status; None if the time was over."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with open(log, "wb") as out:
+        child = subprocess.Popen([str(part) for part in command], cwd=ROOT, env={**os.environ, **(env or {})},
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE if echo else out,
+                                 stderr=subprocess.STDOUT, start_new_session=True)
+        warned = []
+
+        def time_is_over(*_):
+            child.send_signal(signal.SIGKILL if warned else signal.SIGTERM)
+            warned.append(True)
+            signal.alarm(GRACE_S)
+
+        signal.signal(signal.SIGALRM, time_is_over)
+        signal.alarm(timeout)
+        try:
+            if echo:
+                for line in child.stdout:
+                    out.write(line)
+                    out.flush()
+                    sys.stdout.buffer.write(line)
+                    sys.stdout.flush()
+            status = child.wait()
+        except Interrupted:
+            # Its servers are stopped by with-services, which needs a moment.
+            child.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                child.wait(GRACE_S)
+            raise
+        finally:
+            signal.alarm(0)
+            end_group(child)
+    return None if warned else status
+
+
+def end_group(child):
+    """A stage leads a process group of its own: what is left of it ends with it."""
+    try:
+        os.killpg(child.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    child.wait()
+
+
+class Interrupted(BaseException):
+    """A signal told us to stop."""
+
+
+def interrupted(number, _frame):
+    # Not handled here: the wait that this interrupts holds the lock of its child.
+    raise Interrupted(number)
+
+
+def build(result, name, folder, options, env=None, says=True):
+    """Configures and compiles; a case of its own in the count where `says`."""
+    print(f"== build {name}", flush=True)
+    target = ROOT / folder
+    setup = ["meson", "setup", *(["--reconfigure"] if (target / "meson-private/coredata.dat").exists() else []),
+             *options, target]
+    compile_it = ["ninja", "-C", target]
+    # cleandead: the binary of a test that is gone must not be counted.
+    for step, command in (("setup", setup), ("compile", compile_it), ("clean", [*compile_it, "-t", "cleandead"])):
+        part = LOGS / f"build-{name}.{step}.log"
+        status = stage(command, part, BUILD_TIMEOUT_S, env)
+        if status != 0:
+            result.fail(f"build {name}", part, "took too long" if status is None else f"{step}: exit {status}")
+            return False
+    if says:
+        result.passed += 1
+    return True
+
+
+def release_build(result):
+    """Builds as packagers do, and looks that no failpoint is in the program."""
+    if not build(result, "release", "build-release",
+                 ["--buildtype=release", "-Dfailpoints=false", "-Dwerror=true", "-Dtests=false"]):
+        return
+    log = LOGS / "release-symbols.log"
+    program = ROOT / "build-release" / "postonce"
+    script = '{ nm -a "$1"; nm -D "$1"; strings -a "$1"; } | grep -i -e "fiu_" -e libfiu -e POSTONCE_FAILPOINTS'
+    status = stage(["bash", "-c", f"set -e; test -x \"$1\"; ! {script}", "-", program], log, TIDY_TIMEOUT_S)
+    if status == 0:
+        result.passed += 1
+    else:
+        result.fail("release build has no failpoints", log)
+
+
+def unit_tests(result):
+    """Runs each test_* itself, not through `meson test`, because cases are counted, not binaries."""
+    print("== unit tests", flush=True)
+    folder = BUILD / "tests" / "unit"
+    for binary in sorted(path for path in folder.glob("test_*") if path.is_file() and os.access(path, os.X_OK)):
+        tap, log = LOGS / "unit" / f"{binary.name}.tap", LOGS / "unit" / f"{binary.name}.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        tap.unlink(missing_ok=True)
+        status = stage([binary], log, UNIT_TIMEOUT_S,
+                       {"CK_TAP_LOG_FILE_NAME": str(tap), "POSTONCE_SOURCE": str(ROOT)})
+        count_tap(result, binary.name, tap, log, status)
+
+
+def count_tap(result, name, tap, log, status):
+    lines = tap.read_text(errors="replace").splitlines() if tap.exists() else []
+    plan = [int(line[3:].split()[0]) for line in lines if re.match(r"1\.\.\d+", line)]
+    good = [line for line in lines if re.match(r"ok \d+", line)]
+    bad = [line for line in lines if re.match(r"not ok \d+", line)]
+    result.passed += len(good)
+    for line in bad:
+        result.fail(name, tap, line.partition(" - ")[2] or line)
+    if bad:
+        return
+    if status is None:
+        result.fail(name, log, f"took longer than {UNIT_TIMEOUT_S} s")
+    elif status != 0:
+        result.fail(name, log, f"exit {status} and no case failed")
+    elif not plan:
+        result.fail(name, log, "prints no TAP plan")
+    elif plan[0] != len(good):
+        result.fail(name, tap, f"planned {plan[0]} cases, ran {len(good)}")
+
+
+def tidy(result):
+    print("== tidy", flush=True)
+    log = LOGS / "tidy.log"
+    if not (ROOT / "tests" / "tidy.py").exists():
+        log.write_text("tests/tidy.py is not there\n")
+    status = stage([PYTHON, "-B", "tests/tidy.py"], log, TIDY_TIMEOUT_S)
+    if status == 0:
+        result.passed += 1
+    else:
+        result.fail("tidy", log, f"exit {status}")
+
+
+def server_tests(result, tier, expression):
+    print("== integration and fault tests on real servers", flush=True)
+    log, report = LOGS / "pytest.log", LOGS / "pytest.xml"
+    report.unlink(missing_ok=True)
+    folders = [folder for folder in ("tests/integration", "tests/fault") if list((ROOT / folder).glob("test_*.py"))]
+    chosen = ["-k", expression] if expression else []
+    if tier != "all":
+        chosen += ["-m", "not slow"]
+    status = stage(["tests/with-services", PYTHON, "-B", "-m", "pytest", *folders, *chosen, "--junitxml", report,
+                    "-o", "junit_family=xunit2", f"--basetemp={LOGS / 'pytest'}"],
+                   log, SERVERS_TIMEOUT_S["all" if tier == "all" else "normal"], echo=True)
+    failed = count_junit(result, report, log) if report.exists() else 0
+    if status is None:
+        result.fail("integration and fault tests", log, "took too long")
+    elif status != 0 and not failed:
+        result.fail("integration and fault tests", log, f"exit {status}")
+
+
+def count_junit(result, report, log):
+    """Adds its cases; returns how many failed. A case with a failure and an error in its teardown counts once."""
+    cases = {}
+    for case in ElementTree.parse(report).iter("testcase"):
+        name = f"{case.get('classname')}::{case.get('name')}"
+        kinds = {child.tag: child for child in case}
+        worst = next((kind for kind in ("failure", "error", "skipped") if kind in kinds), "passed")
+        known = cases.get(name, ("passed", ""))
+        if worst in ("failure", "error") or known[0] == "passed":
+            message = (kinds[worst].get("message") or "").strip() if worst in kinds else ""
+            cases[name] = (worst, message.splitlines()[0] if message else "")
+    for name, (kind, message) in cases.items():
+        if kind == "passed":
+            result.passed += 1
+        elif kind == "skipped":
+            result.skipped.append(message)
+        else:
+            result.fail(name, log, message)
+    return sum(kind in ("failure", "error") for kind, _ in cases.values())
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="tests/run", description="Builds and tests everything.")
+    tier = parser.add_mutually_exclusive_group()
+    tier.add_argument("--quick", dest="tier", action="store_const", const="quick", default="normal",
+                      help="build, unit tests and tidy only")
+    tier.add_argument("--all", dest="tier", action="store_const", const="all", help="also the slow tests")
+    parser.add_argument("-k", dest="expression", metavar="EXPR",
+                        help="only the integration and fault tests that match (pytest's -k)")
+    options = parser.parse_args()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, interrupted)
+
+    result = Result()
+    LOGS.mkdir(parents=True, exist_ok=True)
+    built = build(result, "test", "build-test", ["-Dfailpoints=true", "-Dwerror=true"], says=False)
+    if built and not options.expression:
+        unit_tests(result)
+        tidy(result)
+        if options.tier != "quick":
+            build(result, "clang", "build-clang", ["-Dfailpoints=true", "-Dwerror=true"], {"CC": "clang"})
+            release_build(result)
+    if built and options.tier != "quick":
+        server_tests(result, options.tier, options.expression)
+    return result.finish()
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Interrupted as stop:
+        sys.exit(128 + stop.args[0])

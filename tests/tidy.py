@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""Holds the tree to what a compiler does not check. Prints one line a finding; exits 1 if there is any."""
+import pathlib, re, sys
+
+root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+# Who may include whom: a layer sees itself and what is listed. Anything else is an arrow the wrong way.
+LAYERS = {
+    "base": [], "config": ["base"], "mysql": ["base"], "kafka": ["base"], "ops": ["base"],
+    "channel": ["base", "config"],
+    "ledger": ["base", "config", "channel", "mysql"],
+    "relay": ["base", "kafka", "ledger", "ops"],
+    "worker": ["base", "channel", "kafka", "ledger", "ops"],
+    "desk": ["base", "channel", "kafka", "ledger"],
+    "commands": ["base", "config", "channel", "mysql", "kafka", "ops", "ledger", "relay", "worker", "desk"],
+    "main": ["base", "commands"],
+}
+# The one place that may see a foreign library.
+FOREIGN = {"mysql": ["mysql"], "mysql.h": ["mysql"], "errmsg.h": ["mysql"], "librdkafka/": ["kafka"], "json-c/": ["channel", "ledger"],
+           "yaml.h": ["config"], "expat.h": ["channel"], "iconv.h": ["channel"], "microhttpd.h": ["ops"], "openssl/": ["channel", "kafka"], "fiu": ["base"]}
+BANNED = {r"\b(strcpy|strcat|sprintf|vsprintf|strncpy|strncat|strtok|atoi|atol|gets|gmtime|localtime|rand)\s*\(": "banned",
+          r"\bgoto\b": "goto", r"json_object_get_double": "floating point"}
+NO_FLOAT = {"channel", "ledger", "mysql"}  # near money
+LINE_MAX, FUNCTION_MAX = 100, 70
+findings = []
+
+for path in sorted(root.glob("src/**/*.[ch]")):
+    own = path.relative_to(root / "src").parts[0].split(".")[0]
+    text = path.read_text()
+    say = lambda n, what: findings.append(f"{path.relative_to(root)}:{n}: {what}")
+    if own not in LAYERS: say(1, f"{own} is no layer"); continue
+    bare = re.sub(r'''"(\\.|[^"\\\n])*"|'(\\.|[^'\\\n])+'|//[^\n]*|/\*.*?\*/''', lambda m: re.sub(r"[^\n]", " ", m.group()), text, flags=re.S)
+    start = None
+    for n, (line, code) in enumerate(zip(text.split("\n"), bare.split("\n")), 1):
+        if len(line) > LINE_MAX: say(n, f"longer than {LINE_MAX}")
+        if m := re.match(r'\s*#\s*include\s*"([\w/.]+)"', line):
+            target = m.group(1).split("/")[0]
+            if "/" in m.group(1) and target not in ("postonce", own) and target not in LAYERS[own]: say(n, f"{own} must not include {target}")
+        if m := re.match(r"\s*#\s*include\s*<([^>]+)>", line):
+            for header, homes in FOREIGN.items():
+                if m.group(1).startswith(header) and own not in homes: say(n, f"<{m.group(1)}> belongs to {'/'.join(homes)}")
+        for pattern, why in BANNED.items():
+            if re.search(pattern, code): say(n, why)
+        if own in NO_FLOAT and re.search(r"\b(float|double)\b", code): say(n, "floating point near money")
+        if code == "{": start = n
+        if code == "}" and start:
+            if n - start > FUNCTION_MAX: say(start, f"function of {n - start} lines")
+            start = None
+for path in sorted(root.glob("src/*/*.c")):
+    if not list(root.glob(f"tests/**/test_{path.stem}*")): findings.append(f"{path.relative_to(root)}: no tests/**/test_{path.stem}*")
+points = re.findall(r'PO_FAILPOINT\("([^"]+)"\)', "".join(p.read_text() for p in root.glob("src/**/*.c")))
+tests = "".join(p.read_text(errors="ignore") for p in root.glob("tests/**/*") if p.is_file() and p.name != "tidy.py")
+findings += [f'failpoint "{p}" is named twice' for p in sorted({p for p in points if points.count(p) > 1})]
+findings += [f'failpoint "{p}" has no test' for p in sorted(set(points)) if p not in tests]
+print("\n".join(findings) or "tidy")
+sys.exit(bool(findings))

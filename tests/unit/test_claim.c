@@ -1,0 +1,450 @@
+/* The claim: one committed statement before anything is posted, then what is there decides. */
+#include "fake_db.h"
+#include "posting_fixture.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+static struct db *db;
+static struct claims *claims;
+
+static void start(void)
+{
+        db = fake_db_open();
+        claims_close(claims);
+        ck_assert_int_eq(claims_open(&claims, db, FIXTURE_MAX, &error), PO_OK);
+}
+
+static struct posting *notified(size_t i, const char *txn)
+{
+        struct posting *posting = fixture_posting(i, NULL, txn, "R8-1");
+        posting->claim_id = 0;
+        posting->deliveries = 0;
+        memset(posting->first_fingerprint, 0, PO_FINGERPRINT_BYTES);
+        return posting;
+}
+
+static enum po_class acquire(size_t count)
+{
+        return claims_acquire(claims, open_postings, count, &error);
+}
+
+static void acquired(size_t count)
+{
+        ck_assert_msg(acquire(count) == PO_OK, "%s", error.text);
+}
+
+/* What the database says of a key: nothing settled, or settled at that offset of callbacks/0. */
+#define KEY(txn) "SQB:" txn ":PAYMENT_RECEIVED"
+#define claimed(txn, id, deliveries)                                                               \
+        fake_row("1", KEY(txn), id, deliveries, FINGERPRINT_A, "1", NULL, NULL, NULL, NULL, NULL,  \
+                 NULL, NULL)
+#define settled(txn, id, verdict, result, offset)                                                  \
+        fake_row("1", KEY(txn), id, "2", FINGERPRINT_A, "1", verdict, result, FINGERPRINT_A, "1",  \
+                 "callbacks", "0", offset)
+
+static void is(const struct posting *posting, enum verdict verdict, bool again, const char *result)
+{
+        ck_assert_str_eq(verdict_name(posting->verdict), verdict_name(verdict));
+        ck_assert(posting->again == again);
+        ck_assert_str_eq(posting->result, result);
+}
+
+START_TEST(no_notifications_claim_nothing)
+{
+        start();
+        acquired(0);
+        ck_assert_int_eq(claims_read(claims, open_postings, 0, &error), PO_OK);
+        fake_saw_nothing();
+}
+END_TEST
+
+START_TEST(a_claim_is_written_whole_outside_of_any_transaction_and_read_back)
+{
+        start();
+        notified(0, "T1");
+        fake_rows("FROM claim");
+        claimed("T1", "7", "1");
+        acquired(1);
+        fake_saw(
+                "INSERT INTO claim (tenant_id, idem_key, channel, event_type, order_no, amount,"
+                " currency, payload_hash, hash_version, source_topic, source_partition,"
+                " source_offset, deliveries, created_at, last_seen_at) VALUES"
+                " (1,'SQB:T1:PAYMENT_RECEIVED','SQB','PAYMENT_RECEIVED','R8-1',12880,'CNY'," FINGERPRINT_A_HEX
+                ",1,'callbacks',0,100,1,UTC_TIMESTAMP(6),UTC_TIMESTAMP(6))"
+                " ON DUPLICATE KEY UPDATE deliveries = deliveries + VALUES(deliveries),"
+                " last_seen_at = VALUES(last_seen_at)",
+                "SELECT c.tenant_id, c.idem_key, c.id, c.deliveries, c.payload_hash,"
+                " c.hash_version, o.verdict, o.result_json, o.payload_hash, o.hash_version,"
+                " o.source_topic, o.source_partition, o.source_offset"
+                " FROM claim c FORCE INDEX (uk_idem) LEFT JOIN outcome o ON o.claim_id = c.id"
+                " WHERE (c.tenant_id = 1 AND c.idem_key IN ('SQB:T1:PAYMENT_RECEIVED'))");
+        ck_assert(!fake_was_in_transaction("INSERT INTO claim"));
+        ck_assert_uint_eq(fake_count("BEGIN"), 0);
+        ck_assert_int_eq(postings[0].claim_id, 7);
+        ck_assert_uint_eq(postings[0].deliveries, 1);
+        ck_assert_mem_eq(postings[0].first_fingerprint, FINGERPRINT_A, PO_FINGERPRINT_BYTES);
+        is(&postings[0], VERDICT_NONE, false, "");
+}
+END_TEST
+
+START_TEST(a_claim_without_money_has_neither_amount_nor_currency)
+{
+        start();
+        notified(0, "T1");
+        notifications[0].amount_kind = PO_AMOUNT_NONE;
+        fake_rows("FROM claim");
+        claimed("T1", "7", "1");
+        acquired(1);
+        unit_assert_in(fake_statement("INSERT INTO claim"), "'R8-1',NULL,NULL,X'");
+}
+END_TEST
+
+/* Asserts that pieces stand in text in this order. */
+static void in_order(const char *text, const char *const *pieces)
+{
+        for (const char *at = text; *pieces != NULL; pieces++) {
+                const char *piece = strstr(at, *pieces);
+                ck_assert_msg(piece != NULL, "%s is not where it should be in: %s", *pieces, text);
+                at = piece + strlen(*pieces);
+        }
+}
+
+START_TEST(keys_are_sorted_by_tenant_and_bytes)
+{
+        static const char *const order[] = { "(1,'SQB:A:", "(1,'SQB:B:", "(1,'SQB:a:", "(2,'SQB:A:",
+                                             NULL };
+        start();
+        notified(0, "a");
+        notified(1, "A");
+        notifications[1].tenant_id = 2;
+        notified(2, "B");
+        notified(3, "A");
+        fake_fail("FROM claim", PO_TRANSIENT, 1213);
+        ck_assert_int_eq(acquire(4), PO_TRANSIENT);
+        in_order(fake_statement("INSERT INTO claim"), order);
+        unit_assert_in(fake_statement("SELECT"),
+                       "WHERE (c.tenant_id = 1 AND c.idem_key IN ('SQB:A:PAYMENT_RECEIVED',"
+                       "'SQB:B:PAYMENT_RECEIVED','SQB:a:PAYMENT_RECEIVED')) OR"
+                       " (c.tenant_id = 2 AND c.idem_key IN ('SQB:A:PAYMENT_RECEIVED'))");
+        /* The caller's own order is left as it was. */
+        for (size_t i = 0; i < 4; i++)
+                ck_assert_ptr_eq(open_postings[i], &postings[i]);
+}
+END_TEST
+
+START_TEST(a_key_stands_once_with_the_number_of_its_deliveries)
+{
+        start();
+        notified(0, "T1");
+        notified(1, "T2");
+        notified(2, "T1");
+        fake_rows("FROM claim");
+        claimed("T1", "7", "2");
+        claimed("T2", "8", "1");
+        acquired(3);
+        const char *text = fake_statement("INSERT INTO claim");
+        const char *first = strstr(text, KEY("T1"));
+        ck_assert_ptr_nonnull(first);
+        ck_assert_ptr_null(strstr(first + 1, KEY("T1")));
+        unit_assert_in(text, ",0,100,2,UTC_TIMESTAMP(6)"); /* under the first one's coordinates */
+        unit_assert_in(text, ",0,101,1,UTC_TIMESTAMP(6)");
+}
+END_TEST
+
+START_TEST(a_second_one_of_a_batch_follows_the_first)
+{
+        start();
+        /* Offered out of order of arrival: the turn counts. */
+        notified(0, "T1")->turn = 5;
+        notified(1, "T1")->turn = 3;
+        notified(2, "T1")->turn = 9;
+        fake_rows("FROM claim");
+        claimed("T1", "7", "3");
+        acquired(3);
+        ck_assert_ptr_null(postings[1].leader);
+        ck_assert_ptr_eq(postings[0].leader, &postings[1]);
+        ck_assert_ptr_eq(postings[2].leader, &postings[1]);
+        for (size_t i = 0; i < 3; i++) {
+                is(&postings[i], VERDICT_NONE, false, "");
+                ck_assert_int_eq(postings[i].claim_id, 7);
+                ck_assert_uint_eq(postings[i].deliveries, 3);
+        }
+}
+END_TEST
+
+START_TEST(a_second_one_with_another_fingerprint_is_a_conflict)
+{
+        start();
+        notified(0, "T1");
+        notified(1, "T1");
+        notified(2, "T1");
+        memcpy(notifications[1].fingerprint, FINGERPRINT_B, PO_FINGERPRINT_BYTES);
+        fake_rows("FROM claim");
+        claimed("T1", "7", "3");
+        acquired(3);
+        is(&postings[0], VERDICT_NONE, false, "");
+        is(&postings[1], VERDICT_CONFLICT, false, "");
+        ck_assert_ptr_null(postings[1].leader);
+        ck_assert_mem_eq(postings[1].first_fingerprint, FINGERPRINT_A, PO_FINGERPRINT_BYTES);
+        ck_assert_ptr_eq(postings[2].leader, &postings[0]);
+}
+END_TEST
+
+START_TEST(a_claim_without_outcome_is_ours_to_finish_whoever_began)
+{
+        start();
+        notified(0, "T1");
+        fake_rows("FROM claim");
+        claimed("T1", "7", "4");
+        acquired(1);
+        is(&postings[0], VERDICT_NONE, false, "");
+        ck_assert_uint_eq(postings[0].deliveries, 4);
+}
+END_TEST
+
+START_TEST(an_outcome_with_an_equal_fingerprint_makes_a_duplicate)
+{
+        start();
+        notified(0, "T1");
+        notified(1, "T1");
+        fake_rows("FROM claim");
+        settled("T1", "7", "SKIPPED", "{\"skipped\":\"SHIPPED\"}", "99");
+        acquired(2);
+        for (size_t i = 0; i < 2; i++) {
+                is(&postings[i], VERDICT_DUPLICATE, false, "{\"skipped\":\"SHIPPED\"}");
+                ck_assert_ptr_null(postings[i].leader);
+                ck_assert_int_eq(postings[i].claim_id, 7);
+        }
+}
+END_TEST
+
+START_TEST(what_this_very_delivery_settled_is_settled_again)
+{
+        start();
+        notified(0, "T1"); /* callbacks/0 at 100 */
+        fake_rows("FROM claim");
+        settled("T1", "7", "POSTED", "{\"posted\":\"PAID\"}", "100");
+        acquired(1);
+        is(&postings[0], VERDICT_POSTED, true, "{\"posted\":\"PAID\"}");
+}
+END_TEST
+
+START_TEST(the_same_offset_elsewhere_is_another_delivery)
+{
+        start();
+        notified(0, "T1");
+        records[0].partition = 1;
+        notified(1, "T2");
+        records[1].topic = "callbacks2";
+        fake_rows("FROM claim");
+        settled("T1", "7", "POSTED", "{\"posted\":\"PAID\"}", "100");
+        settled("T2", "8", "POSTED", "{\"posted\":\"PAID\"}", "101");
+        acquired(2);
+        is(&postings[0], VERDICT_DUPLICATE, false, "{\"posted\":\"PAID\"}");
+        is(&postings[1], VERDICT_DUPLICATE, false, "{\"posted\":\"PAID\"}");
+}
+END_TEST
+
+START_TEST(an_outcome_of_a_word_that_is_not_known_is_a_duplicate)
+{
+        start();
+        notified(0, "T1");
+        fake_rows("FROM claim");
+        settled("T1", "7", "SUSPENSE", "{\"suspense\":\"PAID\"}", "100");
+        acquired(1);
+        is(&postings[0], VERDICT_DUPLICATE, true, "{\"suspense\":\"PAID\"}");
+}
+END_TEST
+
+START_TEST(another_fingerprint_than_the_claims_is_a_conflict)
+{
+        start();
+        notified(0, "T1");
+        fake_rows("FROM claim");
+        fake_row("1", KEY("T1"), "7", "2", FINGERPRINT_B, "1", NULL, NULL, NULL, NULL, NULL, NULL,
+                 NULL);
+        acquired(1);
+        is(&postings[0], VERDICT_CONFLICT, false, "");
+        ck_assert_mem_eq(postings[0].first_fingerprint, FINGERPRINT_B, PO_FINGERPRINT_BYTES);
+}
+END_TEST
+
+START_TEST(the_outcomes_fingerprint_counts_before_the_claims)
+{
+        start();
+        notified(0, "T1"); /* A: the claim's, but the outcome is of B */
+        notified(1, "T2"); /* A: the outcome's, the claim was of B */
+        fake_rows("FROM claim");
+        fake_row("1", KEY("T1"), "7", "2", FINGERPRINT_A, "1", "POSTED", "{}", FINGERPRINT_B, "1",
+                 "callbacks", "0", "100");
+        fake_row("1", KEY("T2"), "8", "2", FINGERPRINT_B, "1", "POSTED", "{}", FINGERPRINT_A, "1",
+                 "callbacks", "0", "9");
+        acquired(2);
+        is(&postings[0], VERDICT_CONFLICT, false, "");
+        ck_assert_mem_eq(postings[0].first_fingerprint, FINGERPRINT_B, PO_FINGERPRINT_BYTES);
+        is(&postings[1], VERDICT_DUPLICATE, false, "{}");
+}
+END_TEST
+
+START_TEST(a_fingerprint_of_version_0_never_conflicts)
+{
+        start();
+        notified(0, "T1");
+        notified(1, "T2");
+        fake_rows("FROM claim");
+        fake_row("1", KEY("T1"), "7", "2", FINGERPRINT_B, "0", "SKIPPED", "{}", FINGERPRINT_B, "0",
+                 "import", "0", "0");
+        fake_row("1", KEY("T2"), "8", "2", FINGERPRINT_B, "0", NULL, NULL, NULL, NULL, NULL, NULL,
+                 NULL);
+        acquired(2);
+        is(&postings[0], VERDICT_DUPLICATE, false, "{}");
+        is(&postings[1], VERDICT_NONE, false, "");
+}
+END_TEST
+
+START_TEST(a_fingerprint_of_a_newer_version_asks_for_a_newer_worker)
+{
+        start();
+        notified(0, "T1");
+        fake_rows("FROM claim");
+        fake_row("1", KEY("T1"), "7", "2", FINGERPRINT_B, "2", NULL, NULL, NULL, NULL, NULL, NULL,
+                 NULL);
+        ck_assert_int_eq(acquire(1), PO_SYSTEMIC);
+        unit_assert_in(error.text, "fingerprint version 2, this program knows 1");
+        fake_saw("INSERT INTO claim", "SELECT");
+        notified(0, "T2"); /* its rows are closed: the next read goes */
+        fake_rows("FROM claim");
+        claimed("T2", "8", "1");
+        acquired(1);
+}
+END_TEST
+
+START_TEST(a_fingerprint_of_another_length_is_a_bug)
+{
+        start();
+        notified(0, "T1");
+        fake_rows("FROM claim");
+        fake_row("1", KEY("T1"), "7", "2", "short", "1", NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+        ck_assert_int_eq(acquire(1), PO_BUG);
+        unit_assert_in(error.text, "a fingerprint of 5 bytes");
+}
+END_TEST
+
+START_TEST(a_claim_that_is_not_there_is_a_bug)
+{
+        start();
+        notified(0, "T1");
+        notified(1, "T2");
+        fake_rows("FROM claim");
+        claimed("T2", "8", "1");
+        ck_assert_int_eq(acquire(2), PO_BUG);
+        unit_assert_in(error.text, "read claims: 1 of 2 are there");
+}
+END_TEST
+
+START_TEST(a_claim_that_fails_decides_nothing)
+{
+        start();
+        notified(0, "T1");
+        fake_fail("INSERT INTO claim", PO_TRANSIENT, 1213);
+        ck_assert_int_eq(acquire(1), PO_TRANSIENT);
+        unit_assert_in(error.text, "claim 1 notifications: ");
+        fake_saw("INSERT INTO claim");
+        fake_fail("FROM claim", PO_TRANSIENT, 2013);
+        ck_assert_int_eq(acquire(1), PO_TRANSIENT);
+        unit_assert_in(error.text, "read 1 claims: ");
+        is(&postings[0], VERDICT_NONE, false, "");
+}
+END_TEST
+
+START_TEST(a_unique_key_that_speaks_is_not_taken_for_a_duplicate)
+{
+        start();
+        notified(0, "T1");
+        fake_fail("INSERT INTO claim", PO_EXISTS, 1062);
+        ck_assert_int_eq(acquire(1), PO_EXISTS);
+        is(&postings[0], VERDICT_NONE, false, "");
+}
+END_TEST
+
+START_TEST(reading_again_forgets_what_was_decided_before)
+{
+        start();
+        struct posting *posting = notified(0, "T1");
+        posting->verdict = VERDICT_HELD;
+        posting->reason = "TOO_EARLY";
+        posting->review = true;
+        posting->again = true;
+        snprintf(posting->result, sizeof posting->result, "x");
+        fake_rows("FROM claim");
+        claimed("T1", "7", "1");
+        ck_assert_int_eq(claims_read(claims, open_postings, 1, &error), PO_OK);
+        is(posting, VERDICT_NONE, false, "");
+        ck_assert_ptr_null(posting->reason);
+        ck_assert(!posting->review);
+        fake_saw("SELECT");
+}
+END_TEST
+
+START_TEST(one_key_of_two_tenants_is_two_claims)
+{
+        start();
+        notified(0, "T1");
+        notified(1, "T1");
+        notifications[1].tenant_id = 2;
+        fake_rows("FROM claim");
+        claimed("T1", "7", "1");
+        fake_row("2", KEY("T1"), "8", "1", FINGERPRINT_A, "1", NULL, NULL, NULL, NULL, NULL, NULL,
+                 NULL);
+        acquired(2);
+        ck_assert_int_eq(postings[0].claim_id, 7);
+        ck_assert_int_eq(postings[1].claim_id, 8);
+        ck_assert_ptr_null(postings[1].leader);
+}
+END_TEST
+
+START_TEST(a_claim_inside_a_transaction_stops_the_program)
+{
+        start();
+        notified(0, "T1");
+        ck_assert_int_eq(db_begin(db, &error), PO_OK);
+        pid_t child = fork();
+        if (child == 0) {
+                const struct rlimit none = { 0, 0 };
+                setrlimit(RLIMIT_CORE, &none);
+                close(STDERR_FILENO);
+                _exit(acquire(1) == PO_OK);
+        }
+        int status;
+        ck_assert_int_eq(waitpid(child, &status, 0), child);
+        ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+}
+END_TEST
+
+START_TEST(no_claims_are_closed_like_any)
+{
+        claims_close(NULL);
+}
+END_TEST
+
+UNIT_MAIN("claim", no_notifications_claim_nothing,
+          a_claim_is_written_whole_outside_of_any_transaction_and_read_back,
+          a_claim_without_money_has_neither_amount_nor_currency,
+          keys_are_sorted_by_tenant_and_bytes, a_key_stands_once_with_the_number_of_its_deliveries,
+          a_second_one_of_a_batch_follows_the_first,
+          a_second_one_with_another_fingerprint_is_a_conflict,
+          a_claim_without_outcome_is_ours_to_finish_whoever_began,
+          an_outcome_with_an_equal_fingerprint_makes_a_duplicate,
+          what_this_very_delivery_settled_is_settled_again,
+          the_same_offset_elsewhere_is_another_delivery,
+          an_outcome_of_a_word_that_is_not_known_is_a_duplicate,
+          another_fingerprint_than_the_claims_is_a_conflict,
+          the_outcomes_fingerprint_counts_before_the_claims,
+          a_fingerprint_of_version_0_never_conflicts,
+          a_fingerprint_of_a_newer_version_asks_for_a_newer_worker,
+          a_fingerprint_of_another_length_is_a_bug, a_claim_that_is_not_there_is_a_bug,
+          a_claim_that_fails_decides_nothing, a_unique_key_that_speaks_is_not_taken_for_a_duplicate,
+          reading_again_forgets_what_was_decided_before, one_key_of_two_tenants_is_two_claims,
+          a_claim_inside_a_transaction_stops_the_program, no_claims_are_closed_like_any)

@@ -1,0 +1,345 @@
+/* Records to notifications. The payloads and their expectations: tests/data/channel/README.md. */
+#include "unit.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+
+#include "base/limits.h"
+#include "channel/decode.h"
+
+enum { PATH_BYTES = 1024, TEXT_BYTES = 2048 };
+
+static char source_folder[PATH_BYTES / 2];
+static char data_folder[PATH_BYTES - 300];
+static struct dirent **payloads;
+static int payloads_count;
+
+static struct decoder *decoder;
+static struct po_notification notifications[NOTIFICATIONS_PER_RECORD_MAX];
+static size_t count;
+static struct po_error error;
+
+static void decoder_setup(void)
+{
+        static const char *const profiles[] = { "deploy/channels/sqb.yaml",
+                                                "deploy/channels/envelope.yaml",
+                                                "tests/data/generic.yaml" };
+        enum po_class kind = decoder_open(&decoder, source_folder, profiles, 3, &error);
+        ck_assert_msg(kind == PO_OK, "%s", error.text);
+}
+
+static void decoder_teardown(void)
+{
+        decoder_close(decoder);
+}
+
+static size_t file_read(const char *name, const char *extension, char *bytes, size_t capacity)
+{
+        char path[PATH_BYTES];
+        snprintf(path, sizeof path, "%s/%s%s", data_folder, name, extension);
+        FILE *file = fopen(path, "rb");
+        ck_assert_msg(file != NULL, "%s cannot be read", path);
+        size_t length = fread(bytes, 1, capacity, file);
+        ck_assert_uint_lt(length, capacity);
+        fclose(file);
+        return length;
+}
+
+static enum po_class decode(const char *topic_channel, const struct record_header *header,
+                            const char *text)
+{
+        struct record record = {
+                .topic = "t",
+                .value = text,
+                .value_bytes = strlen(text),
+                .headers = header,
+                .headers_count = header != NULL,
+        };
+        error.reason = "none";
+        return decode_record(decoder, &record, topic_channel, notifications,
+                             NOTIFICATIONS_PER_RECORD_MAX, &count, &error);
+}
+
+static void text_add(char *text, const char *name, const char *value)
+{
+        size_t used = strlen(text);
+        if (value[0] != '\0')
+                snprintf(text + used, TEXT_BYTES - used, "%s %s\n", name, value);
+}
+
+/* The outcome in the words of an expectation. */
+static void outcome_write(enum po_class kind, char text[TEXT_BYTES])
+{
+        static const char *const kinds[] = { "none", "this", "cumulative", "net" };
+        const struct po_notification *notification = &notifications[0];
+        char number[80];
+        if (kind != PO_OK) {
+                ck_assert_msg(kind == PO_RECORD, "%s: %s", po_class_name(kind), error.text);
+                ck_assert_uint_eq(count, 0);
+                text_add(text, "refused", error.reason);
+                return;
+        }
+        if (count == 0) {
+                snprintf(text, TEXT_BYTES, "ignored\n");
+                return;
+        }
+        snprintf(number, sizeof number, "%" PRId64, notification->tenant_id);
+        text_add(text, "tenant", strcmp(number, "1") == 0 ? "" : number);
+        text_add(text, "key", notification->key);
+        text_add(text, "order_no", notification->order_no);
+        text_add(text, "parent", notification->parent);
+        text_add(text, "refund_no", notification->refund_no);
+        snprintf(number, sizeof number, "%" PRId64 " %s %s", notification->amount_minor,
+                 notification->currency, kinds[notification->amount_kind]);
+        text_add(text, "amount", notification->amount_kind == PO_AMOUNT_NONE ? "" : number);
+        snprintf(number, sizeof number, "%" PRId64, notification->occurred_at_us);
+        text_add(text, "occurred_at_us",
+                 notification->occurred_at_us == PO_TIME_UNKNOWN ? "" : number);
+}
+
+/* Takes "channel LABEL\n" off the front of an expectation. */
+static const char *channel_take(char *expected, char channel[PO_CHANNEL_BYTES])
+{
+        int used = 0;
+        if (sscanf(expected, "channel %32s\n%n", channel, &used) != 1)
+                return NULL;
+        memmove(expected, expected + used, strlen(expected + used) + 1);
+        return channel;
+}
+
+START_TEST(every_payload_has_the_outcome_that_its_expectation_says)
+{
+        static char bytes[65536];
+        char expected[TEXT_BYTES], got[TEXT_BYTES] = "", channel[PO_CHANNEL_BYTES];
+        char name[256];
+        snprintf(name, sizeof name, "%s", payloads[_i]->d_name);
+        *strrchr(name, '.') = '\0';
+
+        struct record record = { .topic = "t", .value = bytes };
+        record.value_bytes = file_read(name, ".json", bytes, sizeof bytes);
+        expected[file_read(name, ".expect", expected, sizeof expected)] = '\0';
+        const char *topic_channel = channel_take(expected, channel);
+
+        outcome_write(decode_record(decoder, &record, topic_channel, notifications,
+                                    NOTIFICATIONS_PER_RECORD_MAX, &count, &error),
+                      got);
+        ck_assert_msg(strcmp(got, expected) == 0, "%s:\n%s(%s)\ninstead of\n%s", name, got,
+                      error.text, expected);
+}
+END_TEST
+
+#define ENVELOPE(channel) "{" channel "\"txn\":\"1\",\"event\":\"E\"}"
+
+START_TEST(the_topics_channel_goes_before_the_header)
+{
+        const struct record_header header = { "channel", "GENERIC", 7 };
+        ck_assert_int_eq(decode("ENVELOPE", &header, ENVELOPE("")), PO_OK);
+        ck_assert_str_eq(notifications[0].key, "ENVELOPE:1:E");
+}
+END_TEST
+
+START_TEST(the_header_goes_before_the_envelopes_member)
+{
+        const struct record_header header = { "channel", "ENVELOPE!", 8 };
+        ck_assert_int_eq(decode(NULL, &header, ENVELOPE("")), PO_OK);
+        ck_assert_str_eq(notifications[0].key, "ENVELOPE:1:E");
+        ck_assert_int_eq(decode(NULL, &header, ENVELOPE("\"channel\":\"SQB\",")), PO_RECORD);
+        ck_assert_str_eq(error.reason, "CHANNEL_MISMATCH");
+}
+END_TEST
+
+START_TEST(an_envelope_may_name_any_configured_channel_itself)
+{
+        ck_assert_int_eq(decode(NULL, NULL, ENVELOPE("\"channel\":\"SQB\",")), PO_OK);
+        ck_assert_str_eq(notifications[0].key, "SQB:1:E");
+        ck_assert_str_eq(notifications[0].channel, "SQB");
+        ck_assert_int_eq(notifications[0].tenant_id, 1);
+}
+END_TEST
+
+START_TEST(a_channel_without_a_profile_is_refused)
+{
+        const struct record_header unknown = { "channel", "NOSUCH", 6 };
+        const struct record_header prefix = { "channel", "ENVELOPE", 7 };
+        const struct record_header bare = { "channel", NULL, 0 };
+        static const char text[] = ENVELOPE("\"channel\":\"ENVELOPE\",");
+        ck_assert_int_eq(decode("NOSUCH", NULL, text), PO_RECORD);
+        ck_assert_str_eq(error.reason, "UNKNOWN_CHANNEL");
+        ck_assert_int_eq(decode(NULL, &unknown, text), PO_RECORD);
+        ck_assert_str_eq(error.reason, "UNKNOWN_CHANNEL");
+        unit_assert_not_in(error.text, "NOSUCH");
+        ck_assert_int_eq(decode(NULL, &prefix, text), PO_RECORD);
+        ck_assert_int_eq(decode(NULL, &bare, text), PO_RECORD);
+        ck_assert_str_eq(error.reason, "UNKNOWN_CHANNEL");
+        ck_assert_int_eq(decode(NULL, NULL, "[1]"), PO_RECORD);
+        ck_assert_str_eq(error.reason, "UNKNOWN_CHANNEL");
+}
+END_TEST
+
+START_TEST(no_value_and_an_empty_value_are_told_apart)
+{
+        struct record record = { .topic = "t" };
+        ck_assert_int_eq(decode_record(decoder, &record, "SQB", notifications,
+                                       NOTIFICATIONS_PER_RECORD_MAX, &count, &error),
+                         PO_RECORD);
+        ck_assert_str_eq(error.reason, "NULL_VALUE");
+        record.value = "";
+        ck_assert_int_eq(decode_record(decoder, &record, "SQB", notifications,
+                                       NOTIFICATIONS_PER_RECORD_MAX, &count, &error),
+                         PO_RECORD);
+        ck_assert_str_eq(error.reason, "EMPTY_VALUE");
+}
+END_TEST
+
+START_TEST(a_value_beyond_the_limit_is_refused_before_it_is_read)
+{
+        struct record record = { .topic = "t", .value = "{}" };
+        record.value_bytes = (size_t)VALUE_BYTES_MAX + 1; /* would crash if it were read */
+        ck_assert_int_eq(decode_record(decoder, &record, "SQB", notifications,
+                                       NOTIFICATIONS_PER_RECORD_MAX, &count, &error),
+                         PO_RECORD);
+        ck_assert_str_eq(error.reason, "VALUE_TOO_LARGE");
+}
+END_TEST
+
+START_TEST(every_way_in_gives_one_event_one_key_and_fingerprint)
+{
+        static const char raw[] = "{\"sn\":\"7895\",\"client_sn\":\"R8\",\"order_status\":\"PAID\","
+                                  "\"status\":\"SUCCESS\",\"total_amount\":\"12880\"}";
+        static const char enveloped[] =
+                "{\"channel\":\"SQB\",\"txn\":\"7895\",\"event\":\"PAYMENT_RECEIVED\","
+                "\"order_no\":\"R8\",\"amount\":\"128.80\",\"currency\":\"CNY\","
+                "\"occurred_at\":\"2026-01-14T12:41:07+08:00\"}";
+        struct po_notification first;
+        ck_assert_int_eq(decode("SQB", NULL, raw), PO_OK);
+        first = notifications[0];
+        ck_assert_int_eq(decode(NULL, NULL, enveloped), PO_OK);
+        ck_assert_str_eq(notifications[0].key, first.key);
+        ck_assert_mem_eq(notifications[0].fingerprint, first.fingerprint, PO_FINGERPRINT_BYTES);
+}
+END_TEST
+
+START_TEST(a_later_copy_of_a_refund_with_a_larger_total_has_the_same_fingerprint)
+{
+        static const char format[] =
+                "{\"sn\":\"7895\",\"client_sn\":\"R8\",\"status\":\"SUCCESS\","
+                "\"order_status\":\"PARTIAL_REFUNDED\",\"client_tsn\":\"R8-1\","
+                "\"total_amount\":\"12880\",\"net_amount\":\"%d\"}";
+        char text[512];
+        struct po_notification first;
+        snprintf(text, sizeof text, format, 9880);
+        ck_assert_int_eq(decode("SQB", NULL, text), PO_OK);
+        first = notifications[0];
+        snprintf(text, sizeof text, format, 7880);
+        ck_assert_int_eq(decode("SQB", NULL, text), PO_OK);
+        ck_assert_str_eq(notifications[0].key, first.key);
+        ck_assert_int_eq(notifications[0].amount_minor, 5000);
+        ck_assert_mem_eq(notifications[0].fingerprint, first.fingerprint, PO_FINGERPRINT_BYTES);
+}
+END_TEST
+
+START_TEST(a_refused_record_leaves_no_trace_in_the_next)
+{
+        ck_assert_int_eq(decode(NULL, NULL,
+                                "{\"channel\":\"SQB\",\"txn\":\"1\",\"event\":\"E\","
+                                "\"order_no\":\"R8\",\"parent\":\"P\",\"amount\":\"1.00\","
+                                "\"currency\":\"RMB\"}"),
+                         PO_RECORD);
+        ck_assert_uint_eq(count, 0);
+        ck_assert_int_eq(decode(NULL, NULL, ENVELOPE("\"channel\":\"SQB\",")), PO_OK);
+        ck_assert_uint_eq(count, 1);
+        ck_assert_str_eq(notifications[0].order_no, "");
+        ck_assert_str_eq(notifications[0].parent, "");
+}
+END_TEST
+
+static void event_add(void *context, const char *channel, const char *event)
+{
+        text_add(context, channel, event);
+}
+
+START_TEST(every_event_of_a_profile_is_told_once)
+{
+        char text[TEXT_BYTES] = "";
+        decoder_events(decoder, event_add, text);
+        ck_assert_str_eq(text, "SQB PAYMENT_RECEIVED\nSQB REFUND_SUCCEEDED\n"
+                               "GENERIC PAYMENT_RECEIVED\n");
+}
+END_TEST
+
+START_TEST(two_profiles_of_one_channel_are_refused)
+{
+        static const char *const twice[] = { "deploy/channels/sqb.yaml",
+                                             "deploy/channels/sqb.yaml" };
+        struct decoder *other = decoder;
+        ck_assert_int_eq(decoder_open(&other, source_folder, twice, 2, &error), PO_SYSTEMIC);
+        unit_assert_in(error.text, "channel SQB");
+        ck_assert_ptr_null(other);
+}
+END_TEST
+
+START_TEST(a_profile_path_from_the_root_is_taken_as_it_is)
+{
+        char path[PATH_BYTES];
+        snprintf(path, sizeof path, "%s/deploy/channels/sqb.yaml", source_folder);
+        const char *const paths[] = { path };
+        struct decoder *other;
+        ck_assert_int_eq(decoder_open(&other, "/no/such/folder", paths, 1, &error), PO_OK);
+        decoder_close(other);
+        ck_assert_int_eq(decoder_open(&other, "/no/such/folder", (const char *const[]){ "x.yaml" },
+                                      1, &error),
+                         PO_SYSTEMIC);
+        unit_assert_in(error.text, "/no/such/folder/x.yaml");
+        decoder_close(NULL);
+}
+END_TEST
+
+static int is_payload(const struct dirent *entry)
+{
+        const char *dot = strrchr(entry->d_name, '.');
+        return dot != NULL && strcmp(dot, ".json") == 0;
+}
+
+static Suite *decode_suite(void)
+{
+        Suite *suite = suite_create("decode");
+        TCase *tcase = tcase_create("decode");
+        tcase_add_checked_fixture(tcase, decoder_setup, decoder_teardown);
+        tcase_add_loop_test(tcase, every_payload_has_the_outcome_that_its_expectation_says, 0,
+                            payloads_count);
+        tcase_add_test(tcase, the_topics_channel_goes_before_the_header);
+        tcase_add_test(tcase, the_header_goes_before_the_envelopes_member);
+        tcase_add_test(tcase, an_envelope_may_name_any_configured_channel_itself);
+        tcase_add_test(tcase, a_channel_without_a_profile_is_refused);
+        tcase_add_test(tcase, no_value_and_an_empty_value_are_told_apart);
+        tcase_add_test(tcase, a_value_beyond_the_limit_is_refused_before_it_is_read);
+        tcase_add_test(tcase, every_way_in_gives_one_event_one_key_and_fingerprint);
+        tcase_add_test(tcase,
+                       a_later_copy_of_a_refund_with_a_larger_total_has_the_same_fingerprint);
+        tcase_add_test(tcase, a_refused_record_leaves_no_trace_in_the_next);
+        tcase_add_test(tcase, every_event_of_a_profile_is_told_once);
+        tcase_add_test(tcase, two_profiles_of_one_channel_are_refused);
+        tcase_add_test(tcase, a_profile_path_from_the_root_is_taken_as_it_is);
+        suite_add_tcase(suite, tcase);
+        return suite;
+}
+
+int main(void)
+{
+        const char *source = getenv("POSTONCE_SOURCE");
+        snprintf(source_folder, sizeof source_folder, "%s", source != NULL ? source : ".");
+        snprintf(data_folder, sizeof data_folder, "%s/tests/data/channel", source_folder);
+        payloads_count = scandir(data_folder, &payloads, is_payload, alphasort);
+        if (payloads_count <= 0) {
+                fprintf(stderr, "no payloads in %s\n", data_folder);
+                return EXIT_FAILURE;
+        }
+        SRunner *runner = srunner_create(decode_suite());
+        srunner_run_all(runner, CK_ENV);
+        int failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        for (int i = 0; i < payloads_count; i++)
+                free(payloads[i]);
+        free(payloads);
+        return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

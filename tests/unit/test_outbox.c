@@ -1,0 +1,137 @@
+#include "fake_db.h"
+#include "posting_fixture.h"
+
+#include "ledger/outbox.h"
+
+static struct db *db;
+static struct outbox outbox;
+
+static void start(void)
+{
+        db = fake_db_open();
+        outbox_reset(&outbox);
+}
+
+static const char *insert(void)
+{
+        ck_assert_int_eq(outbox_insert(&outbox, db, &error), PO_OK);
+        return fake_statement("INSERT INTO outbox");
+}
+
+START_TEST(no_rows_ask_nothing)
+{
+        start();
+        ck_assert_int_eq(outbox_insert(&outbox, db, &error), PO_OK);
+        fake_saw_nothing();
+}
+END_TEST
+
+START_TEST(a_row_tells_the_whole_event)
+{
+        start();
+        outbox_add(&outbox, fixture_posting(0, NULL, "T1", "R8-1"), "ORDER_PAID", "PAID");
+        const char *text = insert();
+        unit_assert_in(text, "INSERT INTO outbox (id, aggregatetype, aggregateid, type, payload,"
+                             " created_at) VALUES ('");
+        unit_assert_in(text, "','order','R8-1','ORDER_PAID','{\\\"type\\\":\\\"ORDER_PAID\\\","
+                             "\\\"key\\\":\\\"SQB:T1:PAYMENT_RECEIVED\\\",\\\"claim_id\\\":1000,"
+                             "\\\"tenant_id\\\":1,\\\"channel\\\":\\\"SQB\\\","
+                             "\\\"event\\\":\\\"PAYMENT_RECEIVED\\\",\\\"order_no\\\":\\\"R8-1\\\","
+                             "\\\"status\\\":\\\"PAID\\\",\\\"amount_minor\\\":12880,"
+                             "\\\"currency\\\":\\\"CNY\\\"}',UTC_TIMESTAMP(6))");
+}
+END_TEST
+
+START_TEST(without_money_or_state_the_payload_has_no_such_members)
+{
+        start();
+        fixture_posting(0, NULL, "T1", "R8-1");
+        notifications[0].amount_kind = PO_AMOUNT_NONE;
+        outbox_add(&outbox, &postings[0], "X", "");
+        const char *text = insert();
+        unit_assert_not_in(text, "amount_minor");
+        unit_assert_not_in(text, "currency");
+        unit_assert_not_in(text, "status");
+}
+END_TEST
+
+START_TEST(without_an_order_the_txn_is_the_aggregate)
+{
+        start();
+        outbox_add(&outbox, fixture_posting(0, NULL, "T1", ""), "FEE", "");
+        unit_assert_in(insert(), "','order','T1','FEE','{");
+}
+END_TEST
+
+/* The id that the row of one posting gets. */
+static const char *id_of(int64_t claim_id)
+{
+        static char ids[2][37];
+        static int which;
+        char *id = ids[which ^= 1];
+        start();
+        fixture_posting(0, NULL, "T1", "R8-1")->claim_id = claim_id;
+        outbox_add(&outbox, &postings[0], "ORDER_PAID", "PAID");
+        const char *at = strstr(insert(), "VALUES ('");
+        ck_assert_ptr_nonnull(at);
+        snprintf(id, 37, "%s", at + strlen("VALUES ('"));
+        return id;
+}
+
+START_TEST(a_retry_tells_of_the_same_event_under_the_same_id)
+{
+        const char *first = id_of(1000);
+        ck_assert_str_eq(first, id_of(1000));
+        ck_assert_str_ne(id_of(1000), id_of(1001));
+        ck_assert_int_eq(id_of(1000)[14], '5'); /* a UUID of version 5 */
+}
+END_TEST
+
+START_TEST(the_longest_members_give_a_whole_payload)
+{
+        start();
+        fixture_posting(0, NULL, "T1", "R8-1");
+        memset(notifications[0].key, 'k', PO_KEY_BYTES - 1);
+        memset(notifications[0].channel, 'C', PO_CHANNEL_BYTES - 1);
+        memset(notifications[0].event, 'E', PO_EVENT_BYTES - 1);
+        memset(notifications[0].order_no, '"', PO_ORDER_NO_BYTES - 1);
+        notifications[0].tenant_id = INT64_MIN;
+        notifications[0].amount_minor = INT64_MAX;
+        postings[0].claim_id = INT64_MAX;
+        outbox_add(&outbox, &postings[0], notifications[0].event,
+                   "S2345678901234567890123456789012");
+        unit_assert_in(insert(), "\\\"currency\\\":\\\"CNY\\\"}',UTC_TIMESTAMP(6))");
+}
+END_TEST
+
+START_TEST(rows_stand_in_one_statement_until_the_next_reset)
+{
+        start();
+        outbox_add(&outbox, fixture_posting(0, NULL, "T1", "R8-1"), "A", "");
+        outbox_add(&outbox, fixture_posting(1, NULL, "T2", "R8-2"), "B", "");
+        ck_assert_uint_eq(outbox.rows, 2);
+        unit_assert_in(insert(), "),('");
+        fake_saw("INSERT INTO outbox");
+        outbox_reset(&outbox);
+        outbox_add(&outbox, &postings[1], "C", "");
+        unit_assert_not_in(insert(), "R8-1");
+        outbox_free(&outbox);
+}
+END_TEST
+
+START_TEST(an_error_travels_up_with_its_class)
+{
+        start();
+        outbox_add(&outbox, fixture_posting(0, NULL, "T1", "R8-1"), "A", "");
+        fake_fail("INSERT INTO outbox", PO_RECORD, 1406);
+        ck_assert_int_eq(outbox_insert(&outbox, db, &error), PO_RECORD);
+        unit_assert_in(error.text, "write 1 outbox rows: ");
+}
+END_TEST
+
+UNIT_MAIN("outbox", no_rows_ask_nothing, a_row_tells_the_whole_event,
+          without_money_or_state_the_payload_has_no_such_members,
+          without_an_order_the_txn_is_the_aggregate,
+          a_retry_tells_of_the_same_event_under_the_same_id,
+          the_longest_members_give_a_whole_payload,
+          rows_stand_in_one_statement_until_the_next_reset, an_error_travels_up_with_its_class)

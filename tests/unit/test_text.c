@@ -1,0 +1,125 @@
+/* Bounded text: what does not fit is cut, remembered, and never written. */
+#include "unit.h"
+
+#include "base/text.h"
+
+static char buffer[8];
+static struct text text;
+
+static void start(size_t capacity)
+{
+        memset(buffer, '#', sizeof buffer);
+        text_init(&text, buffer, capacity);
+}
+
+static void is(const char *expected, bool cut)
+{
+        ck_assert_str_eq(buffer, expected);
+        ck_assert_uint_eq(text.length, strlen(expected));
+        ck_assert(text.cut == cut);
+}
+
+START_TEST(a_new_text_is_empty)
+{
+        start(8);
+        is("", false);
+}
+END_TEST
+
+START_TEST(pieces_are_put_one_after_the_other)
+{
+        start(8);
+        text_put(&text, "ab");
+        text_put(&text, "");
+        text_format(&text, "%d%s", 1, "c");
+        text_put(&text, "d");
+        is("ab1cd", false);
+}
+END_TEST
+
+START_TEST(what_fits_to_the_last_byte_is_not_cut)
+{
+        start(8);
+        text_put(&text, "1234567");
+        is("1234567", false);
+        start(8);
+        text_format(&text, "%s", "1234567");
+        is("1234567", false);
+        text_put(&text, "");
+        text_format(&text, "%s", "");
+        is("1234567", false);
+}
+END_TEST
+
+START_TEST(a_piece_too_long_is_cut_and_remembered)
+{
+        start(5);
+        text_put(&text, "12345");
+        is("1234", true);
+        ck_assert_int_eq(buffer[5], '#');
+        start(5);
+        text_put(&text, "12");
+        text_format(&text, "%s", "345");
+        is("1234", true);
+        ck_assert_int_eq(buffer[5], '#');
+}
+END_TEST
+
+START_TEST(a_text_once_cut_stays_cut)
+{
+        start(3);
+        text_put(&text, "123");
+        text_put(&text, "");
+        text_put(&text, "4");
+        text_format(&text, "%d", 5);
+        is("12", true);
+}
+END_TEST
+
+START_TEST(room_for_nothing_but_the_end_holds_nothing)
+{
+        start(1);
+        text_put(&text, "a");
+        text_format(&text, "b");
+        text_put_json(&text, "c");
+        is("", true);
+        ck_assert_int_eq(buffer[1], '#');
+}
+END_TEST
+
+static void is_json(const char *piece, const char *expected)
+{
+        char large[64];
+        struct text json;
+        text_init(&json, large, sizeof large);
+        text_put_json(&json, piece);
+        ck_assert_str_eq(large, expected);
+        ck_assert(!json.cut);
+}
+
+START_TEST(a_json_string_has_its_quotes_and_escapes)
+{
+        is_json("", "\"\"");
+        is_json("abc", "\"abc\"");
+        is_json("a\"b\\c", "\"a\\\"b\\\\c\"");
+        is_json("\n\t\x01\x1f", "\"\\u000a\\u0009\\u0001\\u001f\"");
+        is_json("/\x7f", "\"/\x7f\"");
+        is_json("订单", "\"订单\"");
+}
+END_TEST
+
+START_TEST(a_json_string_too_long_is_cut_and_remembered)
+{
+        start(5);
+        text_put_json(&text, "abc");
+        is("\"abc", true);
+        start(6);
+        text_put_json(&text, "abc");
+        is("\"abc\"", false);
+}
+END_TEST
+
+UNIT_MAIN("text", a_new_text_is_empty, pieces_are_put_one_after_the_other,
+          what_fits_to_the_last_byte_is_not_cut, a_piece_too_long_is_cut_and_remembered,
+          a_text_once_cut_stays_cut, room_for_nothing_but_the_end_holds_nothing,
+          a_json_string_has_its_quotes_and_escapes, a_json_string_too_long_is_cut_and_remembered)

@@ -1,0 +1,51 @@
+#include "unit.h"
+
+#include "kafka/dev_broker.h"
+#include "kafka/topics.h"
+
+START_TEST(topics_that_are_there_and_not_there_are_told_apart)
+{
+        struct po_error error;
+        struct dev_broker *broker;
+        const struct dev_broker_topic topic = { "callbacks", 3 };
+        ck_assert_int_eq(dev_broker_open(&broker, &topic, 1, &error), PO_OK);
+
+        const struct kafka_property property = { "bootstrap.servers", dev_broker_address(broker) };
+        struct topic_facts facts[] = { { .name = "callbacks" }, { .name = "no-such-topic" } };
+        ck_assert_msg(topics_read(&property, 1, facts, 2, &error) == PO_OK, "%s", error.text);
+        ck_assert(facts[0].exists);
+        ck_assert_int_eq(facts[0].partitions, 3);
+        ck_assert(!facts[1].exists);
+        ck_assert_int_eq(facts[1].partitions, 0);
+        dev_broker_close(broker);
+}
+END_TEST
+
+START_TEST(asking_for_a_topic_does_not_make_it)
+{
+        struct po_error error;
+        struct dev_broker *broker;
+        const struct dev_broker_topic topic = { "callbacks", 1 };
+        ck_assert_int_eq(dev_broker_open(&broker, &topic, 1, &error), PO_OK);
+
+        const struct kafka_property property = { "bootstrap.servers", dev_broker_address(broker) };
+        for (int i = 0; i < 2; i++) {
+                struct topic_facts facts = { .name = "no-such-topic" };
+                ck_assert_int_eq(topics_read(&property, 1, &facts, 1, &error), PO_OK);
+                ck_assert(!facts.exists);
+        }
+        dev_broker_close(broker);
+}
+END_TEST
+
+START_TEST(a_broker_that_is_away_is_transient)
+{
+        struct po_error error;
+        const struct kafka_property property = { "bootstrap.servers", "127.0.0.1:1" };
+        struct topic_facts facts = { .name = "callbacks" };
+        ck_assert_int_eq(topics_read(&property, 1, &facts, 1, &error), PO_TRANSIENT);
+}
+END_TEST
+
+UNIT_MAIN("topics", topics_that_are_there_and_not_there_are_told_apart,
+          asking_for_a_topic_does_not_make_it, a_broker_that_is_away_is_transient)
