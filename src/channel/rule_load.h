@@ -8,8 +8,9 @@
  *     parent: /sn                  # a refund's payment; or a list, like txn
  *     refund_no: /refund_request_no|/client_tsn
  *     amount: { at: /total_amount, minus: /net_amount, format: minor, kind: cumulative }
- *     currency: { const: CNY }     # or { at: /currency, default: CNY, upper: true, map: { "156":
- * CNY } } occurred_at: { at: /finish_time, format: ms }
+ *     currency: { const: CNY }     # or { at: /currency, default: CNY, upper: true,
+ *                                  #      map: { "156": CNY } }
+ *     occurred_at: { at: /finish_time, format: ms }
  *   - when: [[/order_status, eq, CREATED]]
  *     ignore: true
  *

@@ -15,7 +15,8 @@
  *    a rebalance, which is why partition_take() drops what was handed out already.
  * So: pause when a hold begins; when it is over seek to the position while still paused, then
  * resume what was sought, and only what we paused. A seek that fails leaves it paused for the next
- * try.
+ * try. Only a seek wakes the fetcher, a resume waits for its next round (up to a second): hence a
+ * second seek to the same place at the end.
  */
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -139,8 +140,12 @@ void flow_resume(struct source *source, int64_t now_ms)
         if (list == NULL)
                 return;
         seek_listed(source, list);
-        if (list->cnt > 0)
-                resume_listed(source, list);
+        if (list->cnt == 0)
+                return;
+        resume_listed(source, list);
+        rd_kafka_error_t *late = rd_kafka_seek_partitions(source->client, list, 0);
+        if (late != NULL)
+                rd_kafka_error_destroy(late);
 }
 
 void flow_retry(struct source *source, struct partition *partition, const char *reason)

@@ -102,13 +102,12 @@ enum po_class orders_move(struct db *db, struct sql *sql, const struct order *or
         sql_reset(sql);
         sql_raw(sql, "UPDATE (");
         write_moves(sql, orders, count, &moves);
-        sql_raw(sql,
-                ") m STRAIGHT_JOIN payment_order o FORCE INDEX (PRIMARY)"
-                " ON o.tenant_id = m.tenant_id AND o.order_no = m.order_no"
-                " SET o.status = m.status, o.paid_channel = m.paid_channel,"
-                " o.paid_txn = m.paid_txn, o.paid_amount = NULLIF(m.paid_amount, 0),"
-                " o.moved_at = UTC_TIMESTAMP(6)"
-                " WHERE o.status = m.status_read");
+        sql_raw(sql, ") m STRAIGHT_JOIN payment_order o FORCE INDEX (PRIMARY)"
+                     " ON o.tenant_id = m.tenant_id AND o.order_no = m.order_no"
+                     " SET o.status = m.status, o.paid_channel = m.paid_channel,"
+                     " o.paid_txn = m.paid_txn, o.paid_amount = NULLIF(m.paid_amount, 0),"
+                     " o.moved_at = UTC_TIMESTAMP(6)"
+                     " WHERE o.status = m.status_read");
         if (moves == 0)
                 return PO_OK;
         struct db_result result;

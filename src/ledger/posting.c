@@ -10,6 +10,7 @@
 #include "ledger/judge.h"
 #include "ledger/order.h"
 #include "ledger/outbox.h"
+#include "ledger/outcome.h"
 #include "ledger/review.h"
 
 /* COMMITs without an answer that one call reads after; then the records come again instead. */
@@ -214,34 +215,6 @@ static enum po_class prepare(struct ledger *ledger, struct po_error *error)
         return create_orders(ledger, error);
 }
 
-/*
- * Claims that others also saw may be settled by now; judging those again would judge an order that
- * already holds their effect. EXISTS sends the set back to claims_read().
- */
-static enum po_class refuse_settled(struct ledger *ledger, struct po_error *error)
-{
-        struct sql *sql = &ledger->sql;
-        size_t asked = 0;
-        sql_reset(sql);
-        sql_raw(sql, "SELECT claim_id FROM outcome WHERE claim_id IN (");
-        for (size_t i = 0; i < ledger->set_count; i++) {
-                if (ledger->set[i]->deliveries <= 1)
-                        continue;
-                sql_raw(sql, asked++ == 0 ? "" : ",");
-                sql_integer(sql, ledger->set[i]->claim_id);
-        }
-        if (asked == 0)
-                return PO_OK;
-        sql_raw(sql, ") LIMIT 1");
-        if (db_query(ledger->db, sql, error) != PO_OK)
-                return po_within(error, "look for outcomes");
-        size_t settled = db_row_count(ledger->db);
-        db_rows_end(ledger->db);
-        if (settled > 0)
-                return po_fail(error, PO_EXISTS, 0, "a claim was settled meanwhile");
-        return PO_OK;
-}
-
 static void judge_all(struct ledger *ledger)
 {
         ledger->settled_count = 0;
@@ -258,50 +231,6 @@ static void judge_all(struct ledger *ledger)
                         ledger->settled[ledger->settled_count++] = posting;
         }
         qsort(ledger->settled, ledger->settled_count, sizeof(struct posting *), compare_claims);
-}
-
-static const char OUTCOME_INSERT[] =
-        "INSERT INTO outcome (claim_id, verdict, result_json, payload_hash, hash_version,"
-        " source_topic, source_partition, source_offset, turn, effective_at, settled_at) VALUES ";
-
-static void write_outcome(struct sql *sql, const struct posting *posting)
-{
-        sql_integer(sql, posting->claim_id);
-        sql_raw(sql, ",");
-        sql_text(sql, verdict_name(posting->verdict));
-        sql_raw(sql, ",");
-        sql_text(sql, posting->result);
-        sql_raw(sql, ",");
-        sql_binary(sql, posting->notification->fingerprint, PO_FINGERPRINT_BYTES);
-        sql_raw(sql, ",");
-        sql_integer(sql, PO_FINGERPRINT_VERSION);
-        sql_raw(sql, ",");
-        sql_text(sql, posting->record->topic);
-        sql_raw(sql, ",");
-        sql_integer(sql, posting->record->partition);
-        sql_raw(sql, ",");
-        sql_integer(sql, posting->record->offset);
-        sql_raw(sql, ",");
-        sql_integer(sql, posting->turn);
-        sql_raw(sql, ",");
-        sql_time(sql, posting->notification->occurred_at_us);
-        sql_raw(sql, ",UTC_TIMESTAMP(6)");
-}
-
-/* The fence: its primary key lets one transaction settle a claim, whoever else is at it. */
-static enum po_class insert_outcomes(struct ledger *ledger, struct po_error *error)
-{
-        struct sql *sql = &ledger->sql;
-        sql_reset(sql);
-        sql_raw(sql, OUTCOME_INSERT);
-        for (size_t i = 0; i < ledger->settled_count; i++) {
-                sql_raw(sql, i == 0 ? "(" : ",(");
-                write_outcome(sql, ledger->settled[i]);
-                sql_raw(sql, ")");
-        }
-        if (db_exec(ledger->db, sql, NULL, error) != PO_OK)
-                return po_within(error, "settle %zu claims", ledger->settled_count);
-        return PO_OK;
 }
 
 static enum po_class insert_outbox(struct ledger *ledger, struct po_error *error)
@@ -360,15 +289,19 @@ static enum po_class post_locked(struct ledger *ledger, struct po_error *error)
         if (PO_FAILPOINT("posting.begun") != PO_OK ||
             orders_lock(ledger->db, &ledger->sql, ledger->order_ids, orders, ledger->orders,
                         &ledger->orders_count, error) != PO_OK ||
-            PO_FAILPOINT("posting.locked") != PO_OK || refuse_settled(ledger, error) != PO_OK)
+            PO_FAILPOINT("posting.locked") != PO_OK ||
+            outcomes_refuse(ledger->db, &ledger->sql, ledger->set, ledger->set_count, error) !=
+                    PO_OK)
                 return error->kind;
         judge_all(ledger);
         if (ledger->settled_count == 0) {
                 db_rollback(ledger->db);
                 return PO_OK;
         }
-        if (insert_outcomes(ledger, error) != PO_OK || PO_FAILPOINT("posting.fenced") != PO_OK ||
-            write_effects(ledger, error) != PO_OK || PO_FAILPOINT("posting.before_commit") != PO_OK)
+        if (outcomes_insert(ledger->db, &ledger->sql, ledger->settled, ledger->settled_count,
+                            error) != PO_OK ||
+            PO_FAILPOINT("posting.fenced") != PO_OK || write_effects(ledger, error) != PO_OK ||
+            PO_FAILPOINT("posting.before_commit") != PO_OK)
                 return error->kind;
         return db_commit(ledger->db, error);
 }

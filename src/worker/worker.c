@@ -6,14 +6,13 @@
 #include "base/failpoint.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "ledger/review.h"
 #include "ops/metrics.h"
+#include "ops/notify.h"
+#include "worker/conflict.h"
+#include "worker/outage.h"
 #include "worker/reject.h"
 
-enum {
-        TAKE_WAIT_MS = 200,        /* how long one poll waits for a first record */
-        OUTAGE_UNREADY_MS = 10000, /* a transient outage this long reds readiness */
-};
+enum { TAKE_WAIT_MS = 200 }; /* how long one poll waits for a first record */
 
 /* What follows from a verdict; the only place that says it. */
 struct settlement {
@@ -39,11 +38,8 @@ struct worker {
         struct rejecter *rejecter;
         struct sql sql;
 
-        /* The outage under way: its class (PO_OK: none), since when, how often tried. */
-        enum po_class outage;
-        bool outage_of_source; /* the brokers', else the database's */
-        int64_t outage_since_ms;
-        unsigned outage_tries;
+        struct outage outage;
+        int64_t watchdog_every_ms, watchdog_next_ms; /* 0: nobody waits for it */
 };
 
 static bool is_stopping(const struct worker *worker)
@@ -51,67 +47,15 @@ static bool is_stopping(const struct worker *worker)
         return *worker->options->stop != 0;
 }
 
-/* One failed unit. A SYSTEMIC one stops intake for all partitions and is alarmed once. */
-static void outage_note(struct worker *worker, const struct po_error *why, bool of_source)
+/* The loop goes round: /healthz and the service manager want to know. */
+static void beat(struct worker *worker)
 {
-        if (worker->outage == PO_OK) {
-                worker->outage_since_ms = clock_ms();
-                worker->outage_tries = 0;
-        }
-        log_failure(LOG_LEVEL_WARN, "outage", why);
-        if (why->kind == PO_SYSTEMIC && worker->outage != PO_SYSTEMIC)
-                log_alarm("SYSTEMIC", NULL, "code=%d", why->code);
-        worker->outage = why->kind == PO_SYSTEMIC ? PO_SYSTEMIC : PO_TRANSIENT;
-        worker->outage_of_source = of_source;
-        worker->outage_tries++;
-        if (worker->outage == PO_SYSTEMIC)
-                readiness_set("a systemic error stops intake; see the log");
-        else if (clock_ms() - worker->outage_since_ms > OUTAGE_UNREADY_MS)
-                readiness_set("an outage lasts over 10 s; see the log");
-}
-
-static void outage_over(struct worker *worker)
-{
-        if (worker->outage == PO_OK)
+        liveness_beat();
+        int64_t now_ms = clock_ms();
+        if (worker->watchdog_every_ms == 0 || now_ms < worker->watchdog_next_ms)
                 return;
-        log_info("outage_over", "tries=%u lasted_ms=%lld", worker->outage_tries,
-                 (long long)(clock_ms() - worker->outage_since_ms));
-        worker->outage = PO_OK;
-        readiness_set(NULL);
-}
-
-/* CONFLICT: the review queue is the durable place of the second body. Own commit, then the offset.
- */
-static enum po_class keep_conflicts(struct worker *worker, struct po_error *error)
-{
-        struct batch *batch = &worker->batch;
-        size_t count = 0;
-        for (size_t i = 0; i < batch->postings_count; i++) {
-                struct posting *posting = &batch->postings[i];
-                if (posting->verdict != VERDICT_CONFLICT)
-                        continue;
-                const struct record *record = posting->record;
-                log_set_record(record->topic, record->partition, record->offset, NULL);
-                log_alarm("PAYLOAD_CONFLICT", posting->notification->key, "claim=%lld",
-                          (long long)posting->claim_id);
-                log_clear_record();
-                batch->open[count++] = posting;
-        }
-        if (count == 0)
-                return PO_OK;
-        if (reviews_insert(worker->options->db, &worker->sql, REVIEW_PAYLOAD_CONFLICT, batch->open,
-                           count, true, error) != PO_OK)
-                return error->kind;
-        return PO_FAILPOINT("review.recorded");
-}
-
-static void hold_conflicts(struct worker *worker, const struct po_error *why)
-{
-        for (size_t i = 0; i < worker->batch.parcels_count; i++)
-                if (worker->batch.parcels[i].verdict == VERDICT_CONFLICT) {
-                        worker->batch.parcels[i].verdict = VERDICT_HELD;
-                        worker->batch.parcels[i].error = *why;
-                }
+        worker->watchdog_next_ms = now_ms + worker->watchdog_every_ms;
+        notify_watchdog();
 }
 
 static void log_posting(const struct posting *posting, const struct parcel *parcel)
@@ -198,12 +142,10 @@ static enum po_class round_trip(struct worker *worker, struct po_error *error)
         if (kind == PO_OK)
                 metric_add(METRIC_BATCHES, 1);
 
-        if (keep_conflicts(worker, &later) != PO_OK) {
-                hold_conflicts(worker, &later);
-                if (kind == PO_OK) {
-                        *error = later;
-                        kind = error->kind;
-                }
+        if (conflicts_keep(batch, worker->options->db, &worker->sql, &later) != PO_OK &&
+            kind == PO_OK) {
+                *error = later;
+                kind = error->kind;
         }
         if (reject_all(worker->rejecter, batch, &later) != PO_OK && kind == PO_OK) {
                 *error = later;
@@ -223,10 +165,10 @@ static void work(struct worker *worker, const struct record *records, size_t cou
                 done += batch_fill(&worker->batch, records + done, count - done, options->decoder,
                                    options->rules, options->topics, options->topics_count);
                 if (round_trip(worker, &error) == PO_OK)
-                        outage_over(worker);
+                        outage_over(&worker->outage);
                 else
-                        outage_note(worker, &error, false);
-                liveness_beat();
+                        outage_note(&worker->outage, &error, OUTAGE_OF_DATABASE);
+                beat(worker);
         }
 }
 
@@ -234,11 +176,11 @@ static void work(struct worker *worker, const struct record *records, size_t cou
 static void wait_out_systemic(struct worker *worker)
 {
         struct po_error error;
-        int wait_ms = backoff_ms(&worker->options->backoff, worker->outage_tries);
+        int wait_ms = backoff_ms(&worker->options->backoff, worker->outage.tries);
         for (int64_t end_ms = clock_ms() + wait_ms; clock_ms() < end_ms && !is_stopping(worker);) {
                 if (source_idle(worker->options->source, TAKE_WAIT_MS, &error) != PO_OK)
                         log_failure(LOG_LEVEL_DEBUG, "idle", &error);
-                liveness_beat();
+                beat(worker);
         }
 }
 
@@ -249,17 +191,17 @@ static void wait_out_systemic(struct worker *worker)
 static void rest(struct worker *worker)
 {
         ledger_keep_alive(worker->ledger);
-        if (worker->outage == PO_OK)
+        if (worker->outage.kind == PO_OK)
                 return;
-        if (worker->outage_of_source) {
-                outage_over(worker);
+        if (worker->outage.side == OUTAGE_OF_BROKER) {
+                outage_over(&worker->outage);
                 return;
         }
         struct source_figures figures;
         struct po_error error;
         source_figures(worker->options->source, &figures);
         if (figures.partitions_held == 0 && ledger_connect(worker->ledger, &error) == PO_OK)
-                outage_over(worker);
+                outage_over(&worker->outage);
 }
 
 static void show_figures(const struct worker *worker)
@@ -270,7 +212,7 @@ static void show_figures(const struct worker *worker)
         metric_set(METRIC_PARTITIONS_HELD, figures.partitions_held);
         metric_set(METRIC_LAG, figures.lag);
         metric_set(METRIC_REBALANCES, figures.rebalances);
-        if (worker->outage == PO_OK)
+        if (worker->outage.kind == PO_OK)
                 readiness_set(figures.joined ? NULL : "not joined its consumer group yet");
 }
 
@@ -281,13 +223,13 @@ static bool turn(struct worker *worker, enum worker_end *end_out)
         const struct record *records;
         size_t count;
         struct po_error error;
-        liveness_beat();
-        if (worker->outage == PO_SYSTEMIC)
+        beat(worker);
+        if (worker->outage.kind == PO_SYSTEMIC)
                 wait_out_systemic(worker);
         enum po_class kind = source_take(options->source, TAKE_WAIT_MS, &records, &count, &error);
         show_figures(worker);
         if (kind != PO_OK) {
-                outage_note(worker, &error, true);
+                outage_note(&worker->outage, &error, OUTAGE_OF_BROKER);
                 return false;
         }
         if (count > 0) {
@@ -299,7 +241,7 @@ static bool turn(struct worker *worker, enum worker_end *end_out)
                 return false;
         enum source_end end;
         if (source_end(options->source, &end, &error) != PO_OK) {
-                outage_note(worker, &error, true);
+                outage_note(&worker->outage, &error, OUTAGE_OF_BROKER);
                 return false;
         }
         *end_out = end == SOURCE_AT_END ? WORKER_AT_END : WORKER_AT_HOLD;
@@ -327,7 +269,8 @@ static enum po_class open_parts(struct worker *worker, struct po_error *error)
 enum po_class worker_run(const struct worker_options *options, enum worker_end *end_out,
                          struct po_error *error)
 {
-        struct worker worker = { .options = options };
+        struct worker worker = { .options = options,
+                                 .watchdog_every_ms = notify_watchdog_interval_ms() };
         *end_out = WORKER_STOPPED;
         enum po_class kind = open_parts(&worker, error);
         if (kind == PO_OK)

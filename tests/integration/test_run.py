@@ -6,12 +6,11 @@ import re
 import signal
 import subprocess
 import time
-import urllib.error
-import urllib.request
 
 import books
 import pytest
 from confluent_kafka import Producer
+from pages import Pages
 from support import config as configuration
 from support.servers import free_port
 from support.worker import BINARY, notification
@@ -169,41 +168,17 @@ def test_a_worker_that_the_database_refuses_ends_with_78(ledger):
     assert "mysql.password" in worker.log_text() and "not the password" not in worker.log_text()
 
 
-class Pages:
-    """A worker's pages: get(path) is (status, text)."""
-
-    def __init__(self):
-        self.port = free_port()
-
-    def get(self, path, method="GET"):
-        request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", method=method)
-        try:
-            with urllib.request.urlopen(request, timeout=5) as answer:
-                return answer.status, answer.read().decode()
-        except urllib.error.HTTPError as refusal:
-            return refusal.code, refusal.read().decode()
-        except urllib.error.URLError as error:
-            return 0, str(error)
-
-    def is_ready(self):
-        return self.get("/readyz")[0] == 200
-
-    def figures(self):
-        return {name: int(value) for name, value in
-                re.findall(r"^(postonce_\S+) (-?\d+)$", self.get("/metrics")[1], re.MULTILINE)}
-
-
 def test_the_pages_tell_life_readiness_and_figures(ledger, db):
     pages = Pages()
     books.register(db, "R1")
     ledger.publish(notification("T1", "R1"), notification("T1", "R1"), b"garbage", partition=0)
-    worker = ledger.start(changes={"http": {"port": pages.port}})
+    worker = ledger.start(changes=pages.options)
     ledger.wait_for(pages.is_ready, "it is ready")
-    ledger.wait_for(lambda: pages.figures()["postonce_dead_letters_total"] == 1, "the letter is counted")
-    ledger.wait_for(lambda: pages.figures()["postonce_lag_records"] == 0, "no lag")
+    ledger.wait_for(lambda: pages.figure("postonce_dead_letters_total") == 1, "the letter is counted")
+    ledger.wait_for(lambda: pages.figure("postonce_lag_records") == 0, "no lag")
     figures = pages.figures()
     assert figures["postonce_records_total"] == 3 and figures["postonce_partitions_assigned"] == 4
-    verdicts = {verdict: figures[f'postonce_notifications_total{{verdict="{verdict}"}}']
+    verdicts = {verdict: pages.verdicts(verdict)
                 for verdict in ("POSTED", "DUPLICATE", "REJECTED", "HELD", "CONFLICT", "SKIPPED")}
     assert verdicts == {"POSTED": 1, "DUPLICATE": 1, "REJECTED": 1, "HELD": 0, "CONFLICT": 0, "SKIPPED": 0}
     assert figures["postonce_ready"] == 1
@@ -216,16 +191,16 @@ def test_alarms_are_counted_by_code(ledger, db):
     pages = Pages()
     books.register(db, "R1")
     ledger.publish(notification("T1", "R1"), notification("T1", "R1", amount_minor=1), partition=0)
-    ledger.start(changes={"http": {"port": pages.port}})
-    ledger.wait_for(lambda: pages.figures().get('postonce_alarms_total{code="PAYLOAD_CONFLICT"}') == 1, "the alarm")
+    ledger.start(changes=pages.options)
+    ledger.wait_for(lambda: pages.figure('postonce_alarms_total{code="PAYLOAD_CONFLICT"}') == 1, "the alarm")
 
 
 def test_a_worker_without_its_topic_is_not_ready_until_it_is_there(ledger, db):
     pages = Pages()
     late = f"{ledger.topic}-late"
     books.register(db, "R1")
-    worker = ledger.start(changes={"http": {"port": pages.port}, "topics": {ledger.topic: None, late: {}}})
-    ledger.wait_for(lambda: late in worker.log_text() and pages.get("/readyz")[0] == 503, "it tells what is missing")
+    worker = ledger.start(changes={**pages.options, "topics": {ledger.topic: None, late: {}}})
+    ledger.wait_for(lambda: late in worker.log_text() and pages.is_red(), "it tells what is missing")
     assert pages.get("/healthz")[0] == 200
     ledger.kafka.topic(1, name=late)
     ledger.kafka.produce(late, json.dumps(notification("T1", "R1")).encode())

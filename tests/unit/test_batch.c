@@ -536,6 +536,15 @@ START_TEST(one_held_notification_holds_its_record)
 }
 END_TEST
 
+START_TEST(the_first_held_notification_says_why)
+{
+        filled("abc");
+        posted_as['b'] = posted_as['c'] = VERDICT_HELD;
+        ck_assert_int_eq(settle(), PO_OK);
+        is_because(0, VERDICT_HELD, "K:b waits: TOO_EARLY");
+}
+END_TEST
+
 START_TEST(behind_a_held_notification_the_others_have_their_verdict)
 {
         filled("ab", "ba");
@@ -615,6 +624,7 @@ UNIT_MAIN("batch", records_become_postings_in_order_of_arrival, a_topic_may_fix_
           an_outage_of_the_claims_holds_all_but_what_is_decided,
           a_follower_of_a_settled_one_is_its_duplicate, a_follower_of_a_held_one_is_held,
           a_follower_of_a_rejected_one_comes_again, one_held_notification_holds_its_record,
+          the_first_held_notification_says_why,
           behind_a_held_notification_the_others_have_their_verdict,
           a_rejection_counts_before_a_conflict_and_that_before_the_rest,
           the_last_notification_names_a_record_that_passes, a_batch_is_filled_again_from_nothing,

@@ -67,19 +67,19 @@ START_TEST(a_claim_is_written_whole_outside_of_any_transaction_and_read_back)
         fake_rows("FROM claim");
         claimed("T1", "7", "1");
         acquired(1);
-        fake_saw(
-                "INSERT INTO claim (tenant_id, idem_key, channel, event_type, order_no, amount,"
-                " currency, payload_hash, hash_version, source_topic, source_partition,"
-                " source_offset, deliveries, created_at, last_seen_at) VALUES"
-                " (1,'SQB:T1:PAYMENT_RECEIVED','SQB','PAYMENT_RECEIVED','R8-1',12880,'CNY'," FINGERPRINT_A_HEX
-                ",1,'callbacks',0,100,1,UTC_TIMESTAMP(6),UTC_TIMESTAMP(6))"
-                " ON DUPLICATE KEY UPDATE deliveries = deliveries + VALUES(deliveries),"
-                " last_seen_at = VALUES(last_seen_at)",
-                "SELECT c.tenant_id, c.idem_key, c.id, c.deliveries, c.payload_hash,"
-                " c.hash_version, o.verdict, o.result_json, o.payload_hash, o.hash_version,"
-                " o.source_topic, o.source_partition, o.source_offset"
-                " FROM claim c FORCE INDEX (uk_idem) LEFT JOIN outcome o ON o.claim_id = c.id"
-                " WHERE (c.tenant_id = 1 AND c.idem_key IN ('SQB:T1:PAYMENT_RECEIVED'))");
+        fake_saw("INSERT INTO claim (tenant_id, idem_key, channel, event_type, order_no, amount,"
+                 " currency, payload_hash, hash_version, source_topic, source_partition,"
+                 " source_offset, deliveries, created_at, last_seen_at) VALUES"
+                 " (1,'SQB:T1:PAYMENT_RECEIVED','SQB','PAYMENT_RECEIVED','R8-1',12880,"
+                 "'CNY'," FINGERPRINT_A_HEX
+                 ",1,'callbacks',0,100,1,UTC_TIMESTAMP(6),UTC_TIMESTAMP(6))"
+                 " ON DUPLICATE KEY UPDATE deliveries = deliveries + VALUES(deliveries),"
+                 " last_seen_at = VALUES(last_seen_at)",
+                 "SELECT c.tenant_id, c.idem_key, c.id, c.deliveries, c.payload_hash,"
+                 " c.hash_version, o.verdict, o.result_json, o.payload_hash, o.hash_version,"
+                 " o.source_topic, o.source_partition, o.source_offset"
+                 " FROM claim c FORCE INDEX (uk_idem) LEFT JOIN outcome o ON o.claim_id = c.id"
+                 " WHERE (c.tenant_id = 1 AND c.idem_key IN ('SQB:T1:PAYMENT_RECEIVED'))");
         ck_assert(!fake_was_in_transaction("INSERT INTO claim"));
         ck_assert_uint_eq(fake_count("BEGIN"), 0);
         ck_assert_int_eq(postings[0].claim_id, 7);

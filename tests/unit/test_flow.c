@@ -92,7 +92,7 @@ START_TEST(a_hold_outlasts_idling)
                 ck_assert_int_ge(clock_ms() - begun_ms, 800);
                 for (size_t i = 0; i < count; i++)
                         ck_assert_int_eq(records[i].offset, next++);
-                ck_assert_int_eq(source_idle(source, 1000, &error), PO_OK);
+                ck_assert_int_eq(source_idle(source, 100, &error), PO_OK);
         }
         world_source_close(source);
         world_close(&world);

@@ -91,7 +91,7 @@ static void pool_run(const char *strategy)
                 }
                 if (clock_ms() < next_change_ms || change >= 5)
                         continue;
-                next_change_ms = clock_ms() + 3000;
+                next_change_ms = clock_ms() + 2000;
                 /* Members 1 and 2 come and go; member 0 stays. */
                 int m = 1 + (int)(change++ % 2);
                 if (pool.members[m] == NULL) {

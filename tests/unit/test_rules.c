@@ -42,17 +42,18 @@ static void refuses(const char *orders, const char *events, const char *complain
 
 START_TEST(a_whole_rule_is_read)
 {
-        const struct rule *rule = accepts(
-                "initial: NEW\nexternal: [SHIPPED, DRAFT]\namount: any",
-                "PAYMENT_RECEIVED:\n"
-                "  order: { from: [NEW], to: PAID, already: [PAID, SHIPPED], wait: [DRAFT],"
-                " create: NEW }\n"
-                "  otherwise: reject\n"
-                "  post:\n"
-                "    - { debit: 'channel:{channel}', credit: 'merchant:{tenant}', amount: amount }\n"
-                "    - { debit: 'x{currency}', amount: amount }\n"
-                "    - { credit: y, amount: amount }\n"
-                "  outbox: ORDER_PAID\n");
+        const struct rule *rule =
+                accepts("initial: NEW\nexternal: [SHIPPED, DRAFT]\namount: any",
+                        "PAYMENT_RECEIVED:\n"
+                        "  order: { from: [NEW], to: PAID, already: [PAID, SHIPPED], wait: [DRAFT],"
+                        " create: NEW }\n"
+                        "  otherwise: reject\n"
+                        "  post:\n"
+                        "    - { debit: 'channel:{channel}', credit: 'merchant:{tenant}',"
+                        " amount: amount }\n"
+                        "    - { debit: 'x{currency}', amount: amount }\n"
+                        "    - { credit: y, amount: amount }\n"
+                        "  outbox: ORDER_PAID\n");
         ck_assert_str_eq(rule->event, "PAYMENT_RECEIVED");
         ck_assert_int_eq(rule->subject, RULE_ORDER);
         ck_assert_int_eq(rule->otherwise, OTHERWISE_REJECT);

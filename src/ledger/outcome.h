@@ -1,0 +1,25 @@
+/*
+ * Outcome rows: how each claim was settled. Their primary key is the fence: it lets one transaction
+ * settle a claim, whoever else is at it. Inserted, never changed.
+ */
+#ifndef LEDGER_OUTCOME_H
+#define LEDGER_OUTCOME_H
+
+#include "ledger/claim.h"
+#include "mysql/db.h"
+#include "postonce/error.h"
+
+/*
+ * Claims that others also saw (deliveries > 1) may be settled by now; judging those again would
+ * judge an order that already holds their effect. EXISTS: one of them is; read the claims again.
+ */
+PO_MUST_USE enum po_class outcomes_refuse(struct db *db, struct sql *sql,
+                                          struct posting *const *postings, size_t count,
+                                          struct po_error *error);
+
+/* One row a posting (POSTED or SKIPPED, ascending by claim). EXISTS: one is settled already. */
+PO_MUST_USE enum po_class outcomes_insert(struct db *db, struct sql *sql,
+                                          struct posting *const *postings, size_t count,
+                                          struct po_error *error);
+
+#endif

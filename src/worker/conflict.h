@@ -1,0 +1,17 @@
+/*
+ * CONFLICT: the same key with another fingerprint. It is never posted; the review queue is the
+ * durable place of the second body, written before the offset passes.
+ */
+#ifndef WORKER_CONFLICT_H
+#define WORKER_CONFLICT_H
+
+#include "worker/batch.h"
+
+/*
+ * Alarms every CONFLICT of the batch and writes its review item, in its own commit. After any error
+ * their records are HELD.
+ */
+PO_MUST_USE enum po_class conflicts_keep(struct batch *batch, struct db *db, struct sql *sql,
+                                         struct po_error *error);
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * The outage under way, if there is one: what intake and readiness go by. A SYSTEMIC one stops
+ * intake for all partitions until a probe works; a transient one reds readiness when it lasts.
+ */
+#ifndef WORKER_OUTAGE_H
+#define WORKER_OUTAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "postonce/error.h"
+
+enum outage_side { OUTAGE_OF_BROKER, OUTAGE_OF_DATABASE };
+
+struct outage {
+        enum po_class kind; /* PO_OK: none; PO_TRANSIENT or PO_SYSTEMIC */
+        enum outage_side side;
+        int64_t since_ms;
+        unsigned tries; /* how often it was met */
+};
+
+/* One failed unit: logged; the first SYSTEMIC one of an outage is alarmed. */
+void outage_note(struct outage *outage, const struct po_error *why, enum outage_side side);
+/* Something worked again. */
+void outage_over(struct outage *outage);
+
+#endif

@@ -1,0 +1,86 @@
+#include "fake_db.h"
+#include "posting_fixture.h"
+
+#include "base/log.h"
+#include "worker/conflict.h"
+
+static struct batch batch;
+static struct parcel parcels[2];
+static struct sql sql;
+static unsigned alarms;
+
+static void count_alarm(const char *code)
+{
+        ck_assert_str_eq(code, "PAYLOAD_CONFLICT");
+        alarms++;
+}
+
+/* Two records, one notification each; the second conflicts. */
+static struct db *prepare(void)
+{
+        log_set_alarm_observer(count_alarm);
+        for (size_t i = 0; i < 2; i++) {
+                struct posting *posting = fixture_posting(i, NULL, i == 0 ? "T1" : "T2", "R8-1");
+                posting->verdict = i == 0 ? VERDICT_POSTED : VERDICT_CONFLICT;
+                parcels[i] = (struct parcel){ .record = posting->record,
+                                              .first = i,
+                                              .count = 1,
+                                              .verdict = posting->verdict };
+        }
+        batch = (struct batch){ .capacity = FIXTURE_MAX,
+                                .parcels_count = 2,
+                                .postings_count = 2,
+                                .parcels = parcels,
+                                .notifications = notifications,
+                                .postings = postings,
+                                .open = open_postings };
+        return fake_db_open();
+}
+
+START_TEST(each_conflict_is_alarmed_and_kept_with_its_body)
+{
+        struct db *db = prepare();
+        ck_assert_int_eq(conflicts_keep(&batch, db, &sql, &error), PO_OK);
+        ck_assert_uint_eq(alarms, 1);
+        fake_saw("INSERT INTO review");
+        unit_assert_in(fake_statement("INSERT INTO review"), "(1,1001,'PAYLOAD_CONFLICT',");
+        unit_assert_in(fake_statement("INSERT INTO review"), "X'5345435245542D424F4459'");
+        ck_assert_int_eq(parcels[1].verdict, VERDICT_CONFLICT);
+}
+END_TEST
+
+START_TEST(one_that_cannot_be_kept_is_held_and_the_others_pass)
+{
+        struct db *db = prepare();
+        fake_fail("INSERT INTO review", PO_SYSTEMIC, 1142);
+        ck_assert_int_eq(conflicts_keep(&batch, db, &sql, &error), PO_SYSTEMIC);
+        ck_assert_int_eq(parcels[0].verdict, VERDICT_POSTED);
+        ck_assert_int_eq(parcels[1].verdict, VERDICT_HELD);
+        ck_assert_int_eq(parcels[1].error.code, 1142);
+}
+END_TEST
+
+START_TEST(a_rejected_record_with_a_conflict_in_it_is_held_as_well)
+{
+        struct db *db = prepare();
+        parcels[1].verdict = VERDICT_REJECTED;
+        fake_fail("INSERT INTO review", PO_TRANSIENT, 1205);
+        ck_assert_int_eq(conflicts_keep(&batch, db, &sql, &error), PO_TRANSIENT);
+        ck_assert_int_eq(parcels[1].verdict, VERDICT_HELD);
+}
+END_TEST
+
+START_TEST(without_a_conflict_nothing_is_asked)
+{
+        struct db *db = prepare();
+        postings[1].verdict = VERDICT_DUPLICATE;
+        ck_assert_int_eq(conflicts_keep(&batch, db, &sql, &error), PO_OK);
+        fake_saw_nothing();
+        ck_assert_uint_eq(alarms, 0);
+}
+END_TEST
+
+UNIT_MAIN("conflict", each_conflict_is_alarmed_and_kept_with_its_body,
+          one_that_cannot_be_kept_is_held_and_the_others_pass,
+          a_rejected_record_with_a_conflict_in_it_is_held_as_well,
+          without_a_conflict_nothing_is_asked)

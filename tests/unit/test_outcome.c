@@ -1,0 +1,58 @@
+#include "fake_db.h"
+#include "posting_fixture.h"
+
+#include "ledger/outcome.h"
+
+static struct db *db;
+static struct sql sql;
+
+START_TEST(claims_that_only_we_saw_are_not_asked_for)
+{
+        db = fake_db_open();
+        fixture_posting(0, NULL, "T1", "R8-1");
+        ck_assert_int_eq(outcomes_refuse(db, &sql, open_postings, 1, &error), PO_OK);
+        fake_saw_nothing();
+}
+END_TEST
+
+START_TEST(one_settled_meanwhile_refuses_the_set)
+{
+        db = fake_db_open();
+        fixture_posting(0, NULL, "T1", "R8-1");
+        fixture_posting(1, NULL, "T2", "R8-2")->deliveries = 2;
+        fake_rows("FROM outcome");
+        fake_row("1001");
+        ck_assert_int_eq(outcomes_refuse(db, &sql, open_postings, 2, &error), PO_EXISTS);
+        fake_saw("SELECT claim_id FROM outcome WHERE claim_id IN (1001) LIMIT 1");
+}
+END_TEST
+
+START_TEST(an_outcome_says_what_it_settled_and_which_delivery_did_it)
+{
+        db = fake_db_open();
+        struct posting *posting = fixture_posting(0, NULL, "T1", "R8-1");
+        posting->verdict = VERDICT_SKIPPED;
+        snprintf(posting->result, sizeof posting->result, "{\"skipped\":\"SHIPPED\"}");
+        notifications[0].occurred_at_us = 0;
+        ck_assert_int_eq(outcomes_insert(db, &sql, open_postings, 1, &error), PO_OK);
+        fake_saw("INSERT INTO outcome (claim_id, verdict, result_json, payload_hash, hash_version,"
+                 " source_topic, source_partition, source_offset, turn, effective_at, settled_at)"
+                 " VALUES (1000,'SKIPPED','{\\\"skipped\\\":\\\"SHIPPED\\\"}'," FINGERPRINT_A_HEX
+                 ",1,'callbacks',0,100,0,'1970-01-01 00:00:00.000000',UTC_TIMESTAMP(6))");
+}
+END_TEST
+
+START_TEST(the_fence_is_passed_up_as_exists)
+{
+        db = fake_db_open();
+        fixture_posting(0, NULL, "T1", "R8-1")->verdict = VERDICT_POSTED;
+        fake_fail("INSERT INTO outcome", PO_EXISTS, 1062);
+        ck_assert_int_eq(outcomes_insert(db, &sql, open_postings, 1, &error), PO_EXISTS);
+        unit_assert_in(error.text, "settle 1 claims");
+}
+END_TEST
+
+UNIT_MAIN("outcome", claims_that_only_we_saw_are_not_asked_for,
+          one_settled_meanwhile_refuses_the_set,
+          an_outcome_says_what_it_settled_and_which_delivery_did_it,
+          the_fence_is_passed_up_as_exists)
