@@ -52,7 +52,7 @@ static void check_event(void *context, const char *channel, const char *event)
 {
         const struct events *events = context;
         char finding[256];
-        const struct rule *rule = rules_find(events->rules, event);
+        const struct event_rule *rule = rules_find(events->rules, event);
         snprintf(finding, sizeof finding, "%s makes %s", channel, event);
         if (rule == NULL)
                 report_warning(events->report, "events", finding,

@@ -19,14 +19,14 @@
 #include "postonce/error.h"
 #include "postonce/notification.h"
 
-struct rule; /* ledger/rules.h */
+struct event_rule; /* ledger/rules.h */
 
 /* One notification on its way through the ledger. The caller fills the first part. */
 struct posting {
         const struct po_notification *notification;
-        const struct record *record; /* the delivery that brought it */
-        const struct rule *rule;     /* what its event means */
-        uint32_t turn;               /* its place in the batch, in order of arrival */
+        const struct record *record;   /* the delivery that brought it */
+        const struct event_rule *rule; /* what its event means */
+        uint32_t turn;                 /* its place in the batch, in order of arrival */
 
         /* Filled by claims_acquire() and claims_read(). */
         int64_t claim_id;

@@ -70,7 +70,7 @@ static bool amount_agrees(const struct order *order, const struct po_notificatio
                strcmp(notification->currency, order->currency) == 0;
 }
 
-static void judge_from(const struct rules *rules, const struct rule *rule,
+static void judge_from(const struct rules *rules, const struct event_rule *rule,
                        const struct po_notification *notification, struct order *order,
                        struct judgement *judgement)
 {
@@ -90,7 +90,7 @@ static void judge_from(const struct rules *rules, const struct rule *rule,
         post(judgement, order->status);
 }
 
-void judge(const struct rules *rules, const struct rule *rule,
+void judge(const struct rules *rules, const struct event_rule *rule,
            const struct po_notification *notification, struct order *order,
            struct judgement *judgement_out)
 {

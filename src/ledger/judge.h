@@ -23,7 +23,7 @@ struct judgement {
  * order: the locked row, changed in place when the verdict moves it (status, paid_*, `moved`);
  * NULL: there is no such order, or the rule needs none.
  */
-void judge(const struct rules *rules, const struct rule *rule,
+void judge(const struct rules *rules, const struct event_rule *rule,
            const struct po_notification *notification, struct order *order,
            struct judgement *judgement_out);
 

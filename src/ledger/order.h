@@ -69,8 +69,7 @@ PO_MUST_USE enum po_class order_read(struct db *db, struct sql *sql, const struc
 
 /*
  * A person or another system sets the state: conditional on the state it was read in, audited with
- * who and why in the same transaction. RECORD (ORDER_UNKNOWN): no such order; RECORD (ORDER_MOVED):
- * it moved meanwhile.
+ * who and why in the same transaction. RECORD (ORDER_UNKNOWN): no such order.
  */
 PO_MUST_USE enum po_class order_set(struct db *db, struct sql *sql, const struct order_id *id,
                                     const char *status, const char *who, const char *why,

@@ -188,7 +188,7 @@ static enum po_class create_orders(struct ledger *ledger, struct po_error *error
         ledger->orders_count = 0;
         for (size_t i = 0; i < ledger->set_count; i++) {
                 const struct po_notification *notification = ledger->set[i]->notification;
-                const struct rule *rule = ledger->set[i]->rule;
+                const struct event_rule *rule = ledger->set[i]->rule;
                 if (rule->create[0] == '\0' || notification->order_no[0] == '\0' ||
                     notification->amount_kind != PO_AMOUNT_THIS)
                         continue;

@@ -16,7 +16,7 @@ struct orders {
 struct rules {
         struct orders orders;
         size_t count;
-        struct rule *rules;
+        struct event_rule *rules;
 };
 
 bool states_have(const struct states *states, const char *status)
@@ -92,23 +92,23 @@ static const struct field order_fields[] = {
 };
 
 static const struct field move_fields[] = {
-        STATES("from", rule, from, true, "states that this event moves"),
-        STATES("wait", rule, wait, false, "states that are too early for it"),
-        STATES("already", rule, already, false, "states that are further on: nothing to do"),
-        WORD("to", rule, to, true, NULL, "the state it moves to"),
-        WORD("create", rule, create, false, NULL, "an unknown order is made in this state"),
+        STATES("from", event_rule, from, true, "states that this event moves"),
+        STATES("wait", event_rule, wait, false, "states that are too early for it"),
+        STATES("already", event_rule, already, false, "states that are further on: nothing to do"),
+        WORD("to", event_rule, to, true, NULL, "the state it moves to"),
+        WORD("create", event_rule, create, false, NULL, "an unknown order is made in this state"),
         { .name = NULL },
 };
 
 static enum po_class read_move(const struct node *node, const struct field *field, void *target,
                                struct po_error *error)
 {
-        struct rule *rule = (struct rule *)((char *)target - field->offset);
+        struct event_rule *rule = (struct event_rule *)((char *)target - field->offset);
         if (node_kind(node) != NODE_MAP)
                 return node_fail(node, error, "\"%s\" must be a map with from and to", field->name);
         /* A rule with `refund:` may also have `order:`; both are read, the refund judges. */
         bool refund = strcmp(field->name, "refund") == 0;
-        struct rule scratch = { 0 };
+        struct event_rule scratch = { 0 };
         if (schema_read(node, move_fields, refund ? &scratch : rule, error) != PO_OK)
                 return error->kind;
         if (refund)
@@ -164,7 +164,7 @@ static const struct field line_fields[] = {
 static enum po_class read_post(const struct node *node, const struct field *field, void *target,
                                struct po_error *error)
 {
-        struct rule *rule = (struct rule *)((char *)target - field->offset);
+        struct event_rule *rule = (struct event_rule *)((char *)target - field->offset);
         if (node_kind(node) != NODE_LIST)
                 return node_fail(node, error, "post must be a list of lines");
         if (node_count(node) > RULE_LINES_MAX)
@@ -210,29 +210,29 @@ static const struct field rule_fields[] = {
         { .name = "order",
           .kind = FIELD_CUSTOM,
           .reader = read_move,
-          .offset = offsetof(struct rule, from),
+          .offset = offsetof(struct event_rule, from),
           .help = "how it moves the order: from, to, already, wait, create" },
         { .name = "refund",
           .kind = FIELD_CUSTOM,
           .reader = read_move,
-          .offset = offsetof(struct rule, from),
+          .offset = offsetof(struct event_rule, from),
           .help = "how it moves the refund; such notifications are held for now" },
         { .name = "otherwise",
           .kind = FIELD_CUSTOM,
           .reader = read_otherwise,
-          .offset = offsetof(struct rule, otherwise),
+          .offset = offsetof(struct event_rule, otherwise),
           .help = "in any other state: suspense (the default), skip or reject" },
         { .name = "post",
           .kind = FIELD_CUSTOM,
           .reader = read_post,
-          .offset = offsetof(struct rule, lines),
+          .offset = offsetof(struct event_rule, lines),
           .help = "lines { debit, credit, amount }, balanced" },
-        WORD("outbox", rule, outbox, false, NULL, "type of the outbox row; none without"),
+        WORD("outbox", event_rule, outbox, false, NULL, "type of the outbox row; none without"),
         { .name = NULL },
 };
 
-static enum po_class read_rule(const struct node *key, const struct node *node, struct rule *rule,
-                               struct po_error *error)
+static enum po_class read_rule(const struct node *key, const struct node *node,
+                               struct event_rule *rule, struct po_error *error)
 {
         const struct field event = { .name = "event", .size = sizeof rule->event };
         if (read_word(key, &event, rule->event, error) != PO_OK)
@@ -257,6 +257,12 @@ static enum po_class read_rule(const struct node *key, const struct node *node, 
         return PO_OK;
 }
 
+/* What `to: refunded_total` will make of an order. */
+static bool refund_leads_to(const char *status)
+{
+        return strcmp(status, "PARTIALLY_REFUNDED") == 0 || strcmp(status, "REFUNDED") == 0;
+}
+
 /* A state that nothing leads to is a misspelling, and would make its rule silent. */
 static bool is_reachable(const struct rules *rules, const char *status)
 {
@@ -266,8 +272,7 @@ static bool is_reachable(const struct rules *rules, const char *status)
         for (size_t i = 0; i < rules->count; i++)
                 if (strcmp(rules->rules[i].to, status) == 0 ||
                     strcmp(rules->rules[i].create, status) == 0 ||
-                    /* what refunds lead to is checked when they are posted */
-                    (rules->rules[i].subject == RULE_REFUND))
+                    (rules->rules[i].subject == RULE_REFUND && refund_leads_to(status)))
                         return true;
         return false;
 }
@@ -276,7 +281,7 @@ static enum po_class check_states(const struct rules *rules, const struct node *
                                   struct po_error *error)
 {
         for (size_t i = 0; i < rules->count; i++) {
-                const struct rule *rule = &rules->rules[i];
+                const struct event_rule *rule = &rules->rules[i];
                 const struct states *lists[] = { &rule->from, &rule->wait, &rule->already };
                 for (size_t list = 0; list < 3; list++)
                         for (size_t j = 0; j < lists[list]->count; j++)
@@ -334,7 +339,7 @@ void rules_free(struct rules *rules)
         free(rules);
 }
 
-const struct rule *rules_find(const struct rules *rules, const char *event)
+const struct event_rule *rules_find(const struct rules *rules, const char *event)
 {
         for (size_t i = 0; i < rules->count; i++)
                 if (strcmp(rules->rules[i].event, event) == 0)
@@ -347,7 +352,7 @@ size_t rules_count(const struct rules *rules)
         return rules->count;
 }
 
-const struct rule *rules_at(const struct rules *rules, size_t index)
+const struct event_rule *rules_at(const struct rules *rules, size_t index)
 {
         return &rules->rules[index];
 }
@@ -374,7 +379,7 @@ bool rules_know_status(const struct rules *rules, const char *status)
         if (is_reachable(rules, status))
                 return true;
         for (size_t i = 0; i < rules->count; i++) {
-                const struct rule *rule = &rules->rules[i];
+                const struct event_rule *rule = &rules->rules[i];
                 if (states_have(&rule->from, status) || states_have(&rule->wait, status) ||
                     states_have(&rule->already, status))
                         return true;

@@ -37,7 +37,7 @@ struct rule_line {
         char credit[ACCOUNT_CODE_BYTES];
 };
 
-struct rule {
+struct event_rule {
         char event[PO_EVENT_BYTES];
         enum rule_subject subject;
         struct states from, wait, already;
@@ -62,9 +62,9 @@ PO_MUST_USE enum po_class rules_read(const struct node *orders, const struct nod
 void rules_free(struct rules *rules); /* takes NULL */
 
 /* The rule of an event, or NULL. */
-const struct rule *rules_find(const struct rules *rules, const char *event);
+const struct event_rule *rules_find(const struct rules *rules, const char *event);
 size_t rules_count(const struct rules *rules);
-const struct rule *rules_at(const struct rules *rules, size_t index);
+const struct event_rule *rules_at(const struct rules *rules, size_t index);
 
 /* `orders`: the state of a new order; the states that other systems set; whether amounts must
  * match. */

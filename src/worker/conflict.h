@@ -8,8 +8,9 @@
 #include "worker/batch.h"
 
 /*
- * Alarms every CONFLICT of the batch and writes its review item, in its own commit. After any error
- * their records are HELD.
+ * Alarms every CONFLICT of the batch and writes its review item, in its own commit. One that the
+ * database refuses (its body is larger than max_allowed_packet) becomes REJECTED. After any other
+ * error their records are HELD.
  */
 PO_MUST_USE enum po_class conflicts_keep(struct batch *batch, struct db *db, struct sql *sql,
                                          struct po_error *error);

@@ -57,8 +57,8 @@ static inline struct rules *fixture_rules(const char *orders, const char *events
  * The i-th posting: 128.80 CNY for that order under that txn, delivered at offset 100 + i of
  * callbacks/0. open_postings[i] points to it. order_no may be "".
  */
-static inline struct posting *fixture_posting(size_t i, const struct rule *rule, const char *txn,
-                                              const char *order_no)
+static inline struct posting *fixture_posting(size_t i, const struct event_rule *rule,
+                                              const char *txn, const char *order_no)
 {
         struct po_notification *notification = &notifications[i];
         struct record *record = &records[i];

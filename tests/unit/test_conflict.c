@@ -70,6 +70,22 @@ START_TEST(a_rejected_record_with_a_conflict_in_it_is_held_as_well)
 }
 END_TEST
 
+START_TEST(one_that_the_database_refuses_by_itself_is_rejected_and_the_rest_kept)
+{
+        struct db *db = prepare();
+        postings[0].verdict = parcels[0].verdict = VERDICT_CONFLICT;
+        fake_fail("INSERT INTO review", PO_RECORD, 0); /* both */
+        fake_fail("INSERT INTO review", PO_RECORD, 0); /* the first alone */
+        ck_assert_int_eq(conflicts_keep(&batch, db, &sql, &error), PO_OK);
+        ck_assert_int_eq(postings[0].verdict, VERDICT_REJECTED);
+        ck_assert_int_eq(parcels[0].verdict, VERDICT_REJECTED);
+        ck_assert(parcels[0].may_change);
+        ck_assert_int_eq(parcels[0].error.kind, PO_RECORD);
+        ck_assert_int_eq(postings[1].verdict, VERDICT_CONFLICT);
+        ck_assert_int_eq(parcels[1].verdict, VERDICT_CONFLICT);
+}
+END_TEST
+
 START_TEST(without_a_conflict_nothing_is_asked)
 {
         struct db *db = prepare();
@@ -83,4 +99,5 @@ END_TEST
 UNIT_MAIN("conflict", each_conflict_is_alarmed_and_kept_with_its_body,
           one_that_cannot_be_kept_is_held_and_the_others_pass,
           a_rejected_record_with_a_conflict_in_it_is_held_as_well,
+          one_that_the_database_refuses_by_itself_is_rejected_and_the_rest_kept,
           without_a_conflict_nothing_is_asked)

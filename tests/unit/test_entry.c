@@ -117,7 +117,7 @@ START_TEST(one_sided_lines_are_a_bug)
         start(PAYMENT_RULE);
         struct posting *posting = posted(0, "T1");
         make_accounts();
-        struct rule broken = *posting->rule;
+        struct event_rule broken = *posting->rule;
         broken.lines[0].credit[0] = '\0';
         posting->rule = &broken;
         ck_assert_int_eq(insert(1), PO_BUG);
@@ -219,7 +219,7 @@ START_TEST(an_account_name_too_long_is_refused_before_anything_is_written)
 {
         start(PAYMENT_RULE);
         struct posting *posting = fixture_posting(0, rules_at(rules, 0), "T1", "R8-1");
-        struct rule rule = *posting->rule;
+        struct event_rule rule = *posting->rule;
         memset(rule.lines[0].credit, 'a', ACCOUNT_CODE_BYTES - 1);
         snprintf(rule.lines[0].credit + 119, 10, "{channel}");
         memset(notifications[0].channel, 'C', PO_CHANNEL_BYTES - 1);

@@ -199,7 +199,7 @@ START_TEST(a_refund_is_held_until_refunds_are_posted)
         struct po_notification *notification =
                 payment("REFUND_SUCCEEDED:\n"
                         "  refund: { from: [REGISTERED], to: SUCCEEDED }\n"
-                        "  order: { from: [PAID], to: REFUNDED }\n");
+                        "  order: { from: [PENDING_PAY], to: REFUNDED }\n");
         struct order order = order_of("PAID", "T0", 12880, "CNY");
         judge_it(notification, &order);
         is(VERDICT_HELD, "", "REFUND_NOT_POSTED_YET");

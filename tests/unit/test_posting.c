@@ -357,7 +357,7 @@ START_TEST(an_account_name_too_long_begins_no_transaction)
 {
         start();
         struct posting *posting = payment(0, "T1", "A");
-        struct rule rule = *posting->rule;
+        struct event_rule rule = *posting->rule;
         memset(rule.lines[0].credit, 'a', ACCOUNT_CODE_BYTES - 1);
         snprintf(rule.lines[0].credit + 119, 10, "{channel}");
         memset(notifications[0].channel, 'C', PO_CHANNEL_BYTES - 1);

@@ -23,7 +23,7 @@ static enum po_class read_rules(const char *orders, const char *events)
                           document_root(of_events), &rules, &error);
 }
 
-static const struct rule *accepts(const char *orders, const char *events)
+static const struct event_rule *accepts(const char *orders, const char *events)
 {
         ck_assert_msg(read_rules(orders, events) == PO_OK, "%s", error.text);
         return rules_at(rules, 0);
@@ -42,7 +42,7 @@ static void refuses(const char *orders, const char *events, const char *complain
 
 START_TEST(a_whole_rule_is_read)
 {
-        const struct rule *rule =
+        const struct event_rule *rule =
                 accepts("initial: NEW\nexternal: [SHIPPED, DRAFT]\namount: any",
                         "PAYMENT_RECEIVED:\n"
                         "  order: { from: [NEW], to: PAID, already: [PAID, SHIPPED], wait: [DRAFT],"
@@ -76,7 +76,7 @@ END_TEST
 
 START_TEST(without_orders_the_defaults_hold)
 {
-        const struct rule *rule = accepts(NULL, "PAYMENT_RECEIVED:\n" ORDER);
+        const struct event_rule *rule = accepts(NULL, "PAYMENT_RECEIVED:\n" ORDER);
         ck_assert_str_eq(rules_initial(rules), "PENDING_PAY");
         ck_assert_uint_eq(rules_external(rules)->count, 0);
         ck_assert(rules_amount_must_match(rules));
@@ -114,16 +114,16 @@ END_TEST
 
 START_TEST(a_refund_rule_is_understood)
 {
-        const struct rule *rule =
-                accepts(NULL, "REFUND_SUCCEEDED:\n"
-                              "  refund: { from: [REGISTERED], to: SUCCEEDED }\n"
-                              "  order: { from: [PAID], to: REFUNDED, wait: [PENDING_PAY] }\n"
-                              "  post:\n" LINE);
+        const struct event_rule *rule = accepts(
+                "external: [PAID]", "REFUND_SUCCEEDED:\n"
+                                    "  refund: { from: [REGISTERED], to: SUCCEEDED }\n"
+                                    "  order: { from: [PAID], to: REFUNDED, wait: [PENDING_PAY] }\n"
+                                    "  post:\n" LINE);
         ck_assert_int_eq(rule->subject, RULE_REFUND);
         ck_assert_str_eq(rule->to, "REFUNDED");
-        rule = accepts(NULL, "REFUND_SUCCEEDED:\n"
-                             "  order: { from: [PAID], to: REFUNDED }\n"
-                             "  refund: { from: [REGISTERED], to: SUCCEEDED }\n");
+        rule = accepts("external: [PAID]", "REFUND_SUCCEEDED:\n"
+                                           "  order: { from: [PAID], to: REFUNDED }\n"
+                                           "  refund: { from: [REGISTERED], to: SUCCEEDED }\n");
         ck_assert_int_eq(rule->subject, RULE_REFUND);
         ck_assert_str_eq(rule->to, "REFUNDED");
         rule = accepts(NULL, "R:\n  refund: { from: [REGISTERED], to: SUCCEEDED }\n");
