@@ -12,6 +12,8 @@ enum {
         RULE_LINES_MAX = 8,                /* posting lines of one event rule */
         TOPIC_BYTES = 250,                 /* Kafka's own limit is 249 */
         JSON_DEPTH_MAX = 32,
+        PARK_DELAYS_MAX = 16, /* of park.delays */
+        REDRIVE_ROWS_MAX = 100, /* parked notifications that one worker tries at once */
         VALUE_BYTES_MAX = 16 * 1024 * 1024, /* larger records are refused before they are parsed */
 };
 

@@ -9,13 +9,16 @@
 
 #include "base/cleanup.h"
 #include "base/limits.h"
+#include "channel/body.h"
+#include "channel/cloudevent.h"
 #include "channel/envelope.h"
+#include "channel/header_tree.h"
 #include "channel/json_body.h"
 #include "channel/profile.h"
 #include "postonce/key.h"
 
 struct decoder {
-        struct json_body *json;
+        struct body_parser *parser;
         size_t profiles_count;
         struct profile *profiles[];
 };
@@ -72,13 +75,16 @@ enum po_class decoder_open(struct decoder **decoder_out, const char *base_direct
                 calloc(1, sizeof *decoder + profile_count * sizeof decoder->profiles[0]);
         if (decoder == NULL)
                 return po_fail(error, PO_SYSTEMIC, 0, "no memory for a decoder");
-        if (json_body_open(&decoder->json, error) != PO_OK)
-                return error->kind;
         for (size_t i = 0; i < profile_count; i++) {
                 enum po_class kind = profile_add(decoder, base_directory, profile_paths[i], error);
                 if (kind != PO_OK)
                         return kind;
         }
+        bool converter = false;
+        for (size_t i = 0; i < profile_count; i++)
+                converter = converter || decoder->profiles[i]->needs_converter;
+        if (body_open(&decoder->parser, converter, error) != PO_OK)
+                return error->kind;
         *decoder_out = MOVE(decoder);
         return PO_OK;
 }
@@ -89,7 +95,7 @@ void decoder_close(struct decoder *decoder)
                 return;
         for (size_t i = 0; i < decoder->profiles_count; i++)
                 profile_close(decoder->profiles[i]);
-        json_body_close(decoder->json);
+        body_close(decoder->parser);
         free(decoder);
 }
 
@@ -147,29 +153,70 @@ static enum po_class profile_inside(const struct decoder *decoder, struct json_o
         return PO_OK;
 }
 
-/* One notification, or none when the rule says so. */
-static enum po_class root_decode(const struct profile *profile, bool enveloped,
-                                 struct json_object *root, struct po_notification *notification,
-                                 size_t *count_out, struct po_error *error)
+/* A record that is, or by naming its channel itself claims to be, postonce's own form. */
+static enum po_class enveloped_decode(struct decoder *decoder, const struct record *record,
+                                      const struct profile *profile,
+                                      struct po_notification *notification, size_t *count_out,
+                                      struct po_error *error)
 {
-        const struct rule *rule = NULL;
-        if (!enveloped) {
-                rule = profile_match(profile, root);
-                if (rule == NULL)
-                        return po_refuse(error, "NO_RULE", "no rule of channel %s matches",
-                                         profile->channel);
-                if (rule->ignore)
-                        return PO_OK;
-        }
-        memset(notification, 0, sizeof *notification);
-        memcpy(notification->channel, profile->channel, sizeof notification->channel);
-        notification->tenant_id = profile->tenant_id;
-        enum po_class kind = enveloped ? envelope_decode(root, notification, error)
-                                       : rule_apply(rule, root, notification, error);
+        static const struct charset_map utf8 = { .fallback = CHARSET_UTF8 };
+        CLEANUP(json_root_put) struct json_object *root = NULL;
+        if (body_parse(decoder->parser, BODY_ENVELOPE, &utf8, record->value, record->value_bytes,
+                       &root, error) != PO_OK)
+                return error->kind;
+        if (profile == NULL && profile_inside(decoder, root, &profile, error) != PO_OK)
+                return error->kind;
+        enum po_class kind = profile_blank(profile, &(struct scope){ 0 }, notification, error);
+        if (kind == PO_OK)
+                kind = envelope_decode(root, notification, error);
         if (kind == PO_OK)
                 kind = po_key_seal(notification, error);
         *count_out = kind == PO_OK;
         return kind;
+}
+
+/* The tree that rules see. */
+static enum po_class root_read(struct body_parser *parser, const struct shape *shape,
+                               const struct record *record, struct json_object **root_out,
+                               struct po_error *error)
+{
+        CLEANUP(json_root_put) struct json_object *root = NULL;
+        if (verify_record(&shape->verify, record, error) != PO_OK)
+                return error->kind;
+        enum po_class kind =
+                shape->body == BODY_CLOUDEVENTS
+                        ? cloudevent_read(parser, &shape->charset, record, &root, error)
+                        : body_parse(parser, shape->body, &shape->charset, record->value,
+                                     record->value_bytes, &root, error);
+        if (kind == PO_OK)
+                kind = unwrap_apply(&shape->unwrap, parser, root, error);
+        if (kind == PO_OK)
+                *root_out = MOVE(root);
+        return kind;
+}
+
+static enum po_class shaped_decode(struct decoder *decoder, const struct record *record,
+                                   const struct profile *profile,
+                                   struct po_notification *notifications, size_t *count_out,
+                                   struct po_error *error)
+{
+        CLEANUP(json_root_put) struct json_object *headers = NULL;
+        CLEANUP(json_root_put) struct json_object *root = NULL;
+        if (profile->uses_headers && header_tree(record, &headers, error) != PO_OK)
+                return error->kind;
+        struct scope scope = { .headers = headers };
+        const struct shape *shape =
+                profile_shape(profile, &scope, record->value, record->value_bytes);
+        if (shape == NULL)
+                return po_refuse(error, "NO_SHAPE", "no shape of channel %s fits",
+                                 profile->channel);
+        struct po_notification blank;
+        if (root_read(decoder->parser, shape, record, &root, error) != PO_OK)
+                return error->kind;
+        scope.root = root;
+        if (profile_blank(profile, &scope, &blank, error) != PO_OK)
+                return error->kind;
+        return shape_apply(shape, &scope, &blank, notifications, count_out, error);
 }
 
 enum po_class decode_record(struct decoder *decoder, const struct record *record,
@@ -182,15 +229,53 @@ enum po_class decode_record(struct decoder *decoder, const struct record *record
         if (value_check(record, error) != PO_OK ||
             profile_outside(decoder, record, topic_channel, &profile, error) != PO_OK)
                 return error->kind;
+        if (profile == NULL || profile_is_envelope(profile))
+                return enveloped_decode(decoder, record, profile, notifications, count_out, error);
+        return shaped_decode(decoder, record, profile, notifications, count_out, error);
+}
 
-        CLEANUP(json_root_put) struct json_object *root = NULL;
-        if (json_body_parse(decoder->json, record->value, record->value_bytes, &root, error) !=
-            PO_OK)
-                return error->kind;
-        bool enveloped = profile == NULL || profile->body == PROFILE_ENVELOPE;
-        if (profile == NULL && profile_inside(decoder, root, &profile, error) != PO_OK)
-                return error->kind;
-        return root_decode(profile, enveloped, root, &notifications[0], count_out, error);
+/* An event word of a profile, told unless it was told before. */
+struct telling {
+        void (*each)(void *context, const char *channel, const char *event);
+        void *context;
+        const struct profile *profile;
+};
+
+/* Calls visit for every event word of the profile in order, until it returns false. */
+static void events_visit(const struct profile *profile,
+                         bool (*visit)(void *context, const char *event), void *context)
+{
+        for (size_t i = 0; i < profile->shapes.count; i++) {
+                const struct rule_list *rules = &profile->shapes.items[i].rules;
+                for (size_t r = 0; r < rules->count; r++) {
+                        const struct rule *rule = &rules->items[r];
+                        if (rule->event[0] != '\0' && !visit(context, rule->event))
+                                return;
+                        for (size_t n = 0; n < rule->event_map.names_count; n++)
+                                if (!visit(context, rule->event_map.names[n].word))
+                                        return;
+                }
+        }
+}
+
+/* Stops at the first word that equals the one looked for; found is where that one itself stands. */
+static bool event_differs(void *context, const char *event)
+{
+        const char **first = context;
+        if (strcmp(*first, event) != 0)
+                return true;
+        *first = event;
+        return false;
+}
+
+static bool event_tell(void *context, const char *event)
+{
+        const struct telling *telling = context;
+        const char *first = event;
+        events_visit(telling->profile, event_differs, &first);
+        if (first == event)
+                telling->each(telling->context, telling->profile->channel, event);
+        return true;
 }
 
 void decoder_events(const struct decoder *decoder,
@@ -198,14 +283,7 @@ void decoder_events(const struct decoder *decoder,
                     void *context)
 {
         for (size_t i = 0; i < decoder->profiles_count; i++) {
-                const struct profile *profile = decoder->profiles[i];
-                const struct rule *rules = profile->rules.items;
-                for (size_t rule = 0; rule < profile->rules.count; rule++) {
-                        bool told = rules[rule].ignore;
-                        for (size_t before = 0; before < rule && !told; before++)
-                                told = strcmp(rules[before].event, rules[rule].event) == 0;
-                        if (!told)
-                                each(context, profile->channel, rules[rule].event);
-                }
+                struct telling telling = { each, context, decoder->profiles[i] };
+                events_visit(decoder->profiles[i], event_tell, &telling);
         }
 }

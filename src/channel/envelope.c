@@ -157,14 +157,18 @@ static enum po_class money_fill(const struct envelope *envelope,
                 return po_refuse(error, "CURRENCY_MISSING", "an amount without a currency");
         if (fill_currency(notification, json_object_get_string(currency), error) != PO_OK)
                 return error->kind;
-        return fill_amount(notification, PO_AMOUNT_THIS,
-                           minor != NULL ? AMOUNT_MINOR : AMOUNT_DECIMAL,
-                           minor != NULL ? minor : decimal, NULL, error);
+        const struct amount_form form = {
+                .format = minor != NULL ? AMOUNT_MINOR : AMOUNT_DECIMAL,
+                .kind = PO_AMOUNT_THIS,
+                .exponent = AMOUNT_EXPONENT_ISO,
+        };
+        return fill_amount(notification, &form, minor != NULL ? minor : decimal, NULL, error);
 }
 
 enum po_class envelope_decode(struct json_object *root, struct po_notification *notification,
                               struct po_error *error)
 {
+        static const struct moment_form rfc3339 = { .format = MOMENT_RFC3339 };
         struct envelope envelope = { 0 };
         notification->occurred_at_us = PO_TIME_UNKNOWN;
         if (members_take(&envelope, root, error) != PO_OK ||
@@ -173,8 +177,7 @@ enum po_class envelope_decode(struct json_object *root, struct po_notification *
             names_fill(&envelope, notification, error) != PO_OK ||
             money_fill(&envelope, notification, error) != PO_OK)
                 return error->kind;
-        return fill_occurred_at(notification, MOMENT_RFC3339, envelope.value[MEMBER_OCCURRED_AT],
-                                error);
+        return fill_occurred_at(notification, &rfc3339, envelope.value[MEMBER_OCCURRED_AT], error);
 }
 
 const char *envelope_channel(struct json_object *root)

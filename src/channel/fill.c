@@ -54,7 +54,18 @@ enum po_class fill_currency(struct po_notification *notification, const char *co
         return PO_OK;
 }
 
-static enum po_class amount_read(struct json_object *value, enum amount_format format,
+static enum po_class minor_read(const struct value_text *text, int channel_exponent, int exponent,
+                                int64_t *minor_out, struct po_error *error)
+{
+        int64_t minor;
+        if (money_parse_minor(text->bytes, text->length, &minor, error) != PO_OK)
+                return error->kind;
+        if (channel_exponent == AMOUNT_EXPONENT_ISO)
+                channel_exponent = exponent;
+        return money_shift(minor, channel_exponent, exponent, minor_out, error);
+}
+
+static enum po_class amount_read(struct json_object *value, const struct amount_form *form,
                                  const char *currency, int64_t *minor_out, struct po_error *error)
 {
         struct value_text text;
@@ -65,34 +76,37 @@ static enum po_class amount_read(struct json_object *value, enum amount_format f
         if (!value_text(value, &text))
                 return po_refuse(error, "WRONG_TYPE",
                                  "the amount is neither a text nor an integer");
-        if (format == AMOUNT_MINOR)
-                return money_parse_minor(text.bytes, text.length, minor_out, error);
         bool known = currency_find(currency, &exponent);
         assert(known);
+        if (form->format == AMOUNT_MINOR)
+                return minor_read(&text, form->exponent, exponent, minor_out, error);
         return money_parse_decimal(text.bytes, text.length, exponent, minor_out, error);
 }
 
-enum po_class fill_amount(struct po_notification *notification, enum po_amount_kind kind,
-                          enum amount_format format, struct json_object *value,
-                          struct json_object *minus, struct po_error *error)
+enum po_class fill_amount(struct po_notification *notification, const struct amount_form *form,
+                          struct json_object *value, struct json_object *minus,
+                          struct po_error *error)
 {
         int64_t minor, minus_minor = 0, amount_minor;
-        if (amount_read(value, format, notification->currency, &minor, error) != PO_OK)
+        if (amount_read(value, form, notification->currency, &minor, error) != PO_OK)
                 return error->kind;
         if (minus != NULL &&
-            amount_read(minus, format, notification->currency, &minus_minor, error) != PO_OK)
+            amount_read(minus, form, notification->currency, &minus_minor, error) != PO_OK)
                 return error->kind;
-        if (__builtin_sub_overflow(minor, minus_minor, &amount_minor) ||
-            amount_minor > MONEY_MINOR_MAX)
+        /* Each is within 2^53 on both sides of zero. */
+        amount_minor = minor - minus_minor;
+        if (form->flip)
+                amount_minor = -amount_minor;
+        if (amount_minor > MONEY_MINOR_MAX)
                 return po_refuse(error, "AMOUNT_OUT_OF_RANGE", "the difference is out of range");
         if (amount_minor <= 0)
                 return po_refuse(error, "AMOUNT_NOT_POSITIVE", "the amount is not above zero");
-        notification->amount_kind = kind;
+        notification->amount_kind = form->kind;
         notification->amount_minor = amount_minor;
         return PO_OK;
 }
 
-enum po_class fill_occurred_at(struct po_notification *notification, enum moment_format format,
+enum po_class fill_occurred_at(struct po_notification *notification, const struct moment_form *form,
                                struct json_object *value, struct po_error *error)
 {
         struct value_text text;
@@ -101,5 +115,5 @@ enum po_class fill_occurred_at(struct po_notification *notification, enum moment
         if (!value_text(value, &text))
                 return po_refuse(error, "TIME_MALFORMED",
                                  "the time is neither a text nor an integer");
-        return moment_parse(format, text.bytes, text.length, &notification->occurred_at_us, error);
+        return moment_parse(form, text.bytes, text.length, &notification->occurred_at_us, error);
 }

@@ -8,6 +8,8 @@
 #ifndef CHANNEL_FILL_H
 #define CHANNEL_FILL_H
 
+#include <stdbool.h>
+
 #include <json-c/json_object.h>
 
 #include "channel/moment.h"
@@ -17,6 +19,16 @@
 enum amount_format {
         AMOUNT_MINOR,   /* whole minor units */
         AMOUNT_DECIMAL, /* the currency's own unit, with decimals */
+};
+
+enum { AMOUNT_EXPONENT_ISO = -1 }; /* the channel's minor unit is that of ISO 4217 */
+
+/* How a channel writes amounts. */
+struct amount_form {
+        enum amount_format format;
+        enum po_amount_kind kind;
+        bool flip;    /* what it writes with a minus is above zero */
+        int exponent; /* decimals of what it counts where format is minor, 0 to 4 */
 };
 
 /*
@@ -41,18 +53,18 @@ PO_MUST_USE enum po_class fill_currency(struct po_notification *notification, co
                                         struct po_error *error);
 
 /*
- * The amount, after fill_currency(); minus (NULL: nothing) is taken off. RECORD: AMOUNT_NOT_EXACT
+ * The amount, after fill_currency(), in minor units of ISO 4217 whatever the channel counts in;
+ * minus (NULL: nothing) is taken off. RECORD: AMOUNT_NOT_EXACT
  * (a JSON number with a fraction or an exponent: whoever wrote it may have rounded), WRONG_TYPE,
  * AMOUNT_NOT_POSITIVE, and what money.h refuses.
  */
 PO_MUST_USE enum po_class fill_amount(struct po_notification *notification,
-                                      enum po_amount_kind kind, enum amount_format format,
-                                      struct json_object *value, struct json_object *minus,
-                                      struct po_error *error);
+                                      const struct amount_form *form, struct json_object *value,
+                                      struct json_object *minus, struct po_error *error);
 
 /* value may be NULL. RECORD: TIME_MALFORMED. */
 PO_MUST_USE enum po_class fill_occurred_at(struct po_notification *notification,
-                                           enum moment_format format, struct json_object *value,
-                                           struct po_error *error);
+                                           const struct moment_form *form,
+                                           struct json_object *value, struct po_error *error);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "channel/utf8.h"
 
 struct scanner {
         const unsigned char *bytes;
@@ -44,27 +45,6 @@ static void skip_space(struct scanner *scanner)
                         return;
                 scanner->at++;
         }
-}
-
-/* Bytes of the well-formed sequence (Unicode table 3-7) that starts at bytes, 0 if there is none.
- */
-static size_t utf8_length(const unsigned char *bytes, size_t length)
-{
-        unsigned char first = bytes[0];
-        size_t needed = first >= 0xC2 && first <= 0xDF   ? 2
-                        : first >= 0xE0 && first <= 0xEF ? 3
-                        : first >= 0xF0 && first <= 0xF4 ? 4
-                                                         : 0;
-        if (needed == 0 || needed > length)
-                return 0;
-        unsigned char low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
-        unsigned char high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
-        if (bytes[1] < low || bytes[1] > high)
-                return 0;
-        for (size_t i = 2; i < needed; i++)
-                if ((bytes[i] & 0xC0) != 0x80)
-                        return 0;
-        return needed;
 }
 
 static int hex_digit(unsigned char byte)

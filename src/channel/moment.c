@@ -1,6 +1,6 @@
 #include "channel/moment.h"
 
-#include <stdbool.h>
+#include <string.h>
 
 #define US_PER_SECOND INT64_C(1000000)
 #define SECONDS_MAX   INT64_C(253402300799) /* 9999-12-31T23:59:59Z */
@@ -67,11 +67,17 @@ static int64_t days_from_civil(int year, int month, int day)
                day_of_year - 719468;
 }
 
-static bool take_date(struct cursor *cursor, int64_t *seconds)
+/* Between two numbers; '\0': nothing stands there. */
+static bool take_separator(struct cursor *cursor, char separator)
+{
+        return separator == '\0' || take_byte(cursor, separator, separator);
+}
+
+static bool take_date(struct cursor *cursor, char separator, int64_t *seconds)
 {
         int year, month, day;
-        if (!take_number(cursor, 4, &year) || !take_byte(cursor, '-', '-') ||
-            !take_number(cursor, 2, &month) || !take_byte(cursor, '-', '-') ||
+        if (!take_number(cursor, 4, &year) || !take_separator(cursor, separator) ||
+            !take_number(cursor, 2, &month) || !take_separator(cursor, separator) ||
             !take_number(cursor, 2, &day))
                 return false;
         if (month < 1 || month > 12 || day < 1 || day > days_in_month(year, month))
@@ -80,11 +86,11 @@ static bool take_date(struct cursor *cursor, int64_t *seconds)
         return true;
 }
 
-static bool take_clock(struct cursor *cursor, int64_t *seconds)
+static bool take_clock(struct cursor *cursor, char separator, int64_t *seconds)
 {
         int hour, minute, second;
-        if (!take_number(cursor, 2, &hour) || !take_byte(cursor, ':', ':') ||
-            !take_number(cursor, 2, &minute) || !take_byte(cursor, ':', ':') ||
+        if (!take_number(cursor, 2, &hour) || !take_separator(cursor, separator) ||
+            !take_number(cursor, 2, &minute) || !take_separator(cursor, separator) ||
             !take_number(cursor, 2, &second))
                 return false;
         /* 60 is a leap second and stands for the second after it. */
@@ -122,16 +128,46 @@ static bool take_offset(struct cursor *cursor, int64_t *seconds)
         return true;
 }
 
+bool moment_zone(const char *text, int *minutes_out)
+{
+        struct cursor cursor = { .text = text, .length = strlen(text) };
+        int64_t seconds = 0;
+        if (!take_offset(&cursor, &seconds) || cursor.at != cursor.length)
+                return false;
+        *minutes_out = (int)(-seconds / SECONDS_PER_MINUTE);
+        return true;
+}
+
 static enum po_class parse_rfc3339(const char *text, size_t length, int64_t *us_out,
                                    struct po_error *error)
 {
         struct cursor cursor = { .text = text, .length = length };
         int64_t seconds, fraction_us;
-        if (!take_date(&cursor, &seconds) || !take_byte(&cursor, 'T', 't') ||
-            !take_clock(&cursor, &seconds) || !take_fraction(&cursor, &fraction_us) ||
+        if (!take_date(&cursor, '-', &seconds) || !take_byte(&cursor, 'T', 't') ||
+            !take_clock(&cursor, ':', &seconds) || !take_fraction(&cursor, &fraction_us) ||
             !take_offset(&cursor, &seconds) || cursor.at != length || seconds < 0 ||
             seconds > SECONDS_MAX)
                 return fail_malformed(error, "an RFC 3339 date and time");
+        *us_out = seconds * US_PER_SECOND + fraction_us;
+        return PO_OK;
+}
+
+/* A date and time of a clock on a wall, in the zone that the profile names. */
+static enum po_class parse_local(const struct moment_form *form, const char *text, size_t length,
+                                 int64_t *us_out, struct po_error *error)
+{
+        struct cursor cursor = { .text = text, .length = length };
+        bool compact = form->format == MOMENT_COMPACT;
+        int64_t seconds, fraction_us = 0;
+        bool taken =
+                compact ? take_date(&cursor, '\0', &seconds) && take_clock(&cursor, '\0', &seconds)
+                        : take_date(&cursor, '-', &seconds) && take_byte(&cursor, ' ', ' ') &&
+                                  take_clock(&cursor, ':', &seconds) &&
+                                  take_fraction(&cursor, &fraction_us);
+        if (taken)
+                seconds -= (int64_t)form->zone_minutes * SECONDS_PER_MINUTE;
+        if (!taken || cursor.at != length || seconds < 0 || seconds > SECONDS_MAX)
+                return fail_malformed(error, compact ? "yyyyMMddHHmmss" : "yyyy-MM-dd HH:mm:ss");
         *us_out = seconds * US_PER_SECOND + fraction_us;
         return PO_OK;
 }
@@ -154,16 +190,19 @@ static enum po_class parse_count(const char *text, size_t length, int64_t per_se
         return PO_OK;
 }
 
-enum po_class moment_parse(enum moment_format format, const char *text, size_t length,
+enum po_class moment_parse(const struct moment_form *form, const char *text, size_t length,
                            int64_t *us_out, struct po_error *error)
 {
-        switch (format) {
+        switch (form->format) {
         case MOMENT_RFC3339:
                 return parse_rfc3339(text, length, us_out, error);
         case MOMENT_SECONDS:
                 return parse_count(text, length, 1, "a number of seconds", us_out, error);
         case MOMENT_MILLISECONDS:
                 return parse_count(text, length, 1000, "a number of milliseconds", us_out, error);
+        case MOMENT_DATETIME:
+        case MOMENT_COMPACT:
+                return parse_local(form, text, length, us_out, error);
         }
         return fail_malformed(error, "in a known form");
 }

@@ -99,3 +99,20 @@ enum po_class money_parse_minor(const char *text, size_t length, int64_t *minor_
                 return fail_malformed(error);
         return money_parse_decimal(text, length, 0, minor_out, error);
 }
+
+enum po_class money_shift(int64_t minor, int from, int to, int64_t *minor_out,
+                          struct po_error *error)
+{
+        for (; from < to; from++)
+                if (__builtin_mul_overflow(minor, 10, &minor) || minor > MONEY_MINOR_MAX ||
+                    minor < -MONEY_MINOR_MAX)
+                        return fail_range(error);
+        for (; from > to; from--) {
+                if (minor % 10 != 0)
+                        return po_refuse(error, "AMOUNT_TOO_PRECISE",
+                                         "the amount has more than the currency's %d decimals", to);
+                minor /= 10;
+        }
+        *minor_out = minor;
+        return PO_OK;
+}

@@ -35,4 +35,12 @@ PO_MUST_USE enum po_class money_parse_decimal(const char *text, size_t length, i
 PO_MUST_USE enum po_class money_parse_minor(const char *text, size_t length, int64_t *minor_out,
                                             struct po_error *error);
 
+/*
+ * An amount that counts units of 10^-from as one that counts units of 10^-to: 12880 of exponent 2
+ * is 128800 of exponent 3, and 1288 of exponent 1. RECORD: AMOUNT_TOO_PRECISE (a digit other than 0
+ * would be lost), AMOUNT_OUT_OF_RANGE.
+ */
+PO_MUST_USE enum po_class money_shift(int64_t minor, int from, int to, int64_t *minor_out,
+                                      struct po_error *error);
+
 #endif

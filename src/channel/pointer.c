@@ -35,8 +35,11 @@ const char *pointer_compile(struct pointer *pointer_out, const char *text)
         do {
                 if (pointer.paths == POINTER_PATHS_MAX)
                         return "the pointer has too many alternatives";
+                char origin = *at;
+                at += origin == '@' || origin == '#';
                 if (*at != '/')
-                        return "a pointer starts with '/'";
+                        return "a pointer starts with '/', \"@/\" or \"#/\"";
+                pointer.origin[pointer.paths] = origin;
                 while (*at == '/') {
                         if (steps == POINTER_STEPS_MAX)
                                 return "the pointer has too many steps";
@@ -83,11 +86,21 @@ static bool value_is_something(struct json_object *value)
                                   json_object_get_string_len(value) == 0);
 }
 
-struct json_object *pointer_find(const struct pointer *pointer, struct json_object *root)
+bool pointer_starts_at(const struct pointer *pointer, char origin)
+{
+        return memchr(pointer->origin, origin, pointer->paths) != NULL;
+}
+
+static struct json_object *origin_tree(const struct scope *scope, char origin)
+{
+        return origin == '@' ? scope->item : origin == '#' ? scope->headers : scope->root;
+}
+
+struct json_object *pointer_find(const struct pointer *pointer, const struct scope *scope)
 {
         size_t step = 0;
         for (size_t path = 0; path < pointer->paths; path++) {
-                struct json_object *value = root;
+                struct json_object *value = origin_tree(scope, pointer->origin[path]);
                 for (; step < pointer->path_end[path]; step++)
                         value = step_follow(value, pointer->names + pointer->step[step]);
                 if (value_is_something(value))

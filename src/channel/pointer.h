@@ -1,6 +1,7 @@
 /*
  * Pointers of the mapping language: RFC 6901 ("/a/b~1c/0"), with alternatives "/a|/b": the first
- * that leads to something. A member name with '|' in it cannot be reached.
+ * that leads to something. A member name with '|' in it cannot be reached. "/…" starts at the body,
+ * "@/…" at the item of the list that is unrolled, "#/name" is a header of the record.
  */
 #ifndef CHANNEL_POINTER_H
 #define CHANNEL_POINTER_H
@@ -8,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <json-c/json_object.h>
+#include "channel/scope.h"
 
 enum { POINTER_BYTES = 256, POINTER_PATHS_MAX = 4, POINTER_STEPS_MAX = 16 };
 
@@ -19,6 +20,7 @@ struct pointer {
         uint8_t step[POINTER_STEPS_MAX];     /* where in names */
         uint8_t path_end[POINTER_PATHS_MAX]; /* which step ends this alternative */
         uint8_t paths;                       /* 0: there is no pointer */
+        char origin[POINTER_PATHS_MAX];      /* '/', '@' or '#' */
 };
 
 /*
@@ -32,10 +34,13 @@ static inline bool pointer_is_given(const struct pointer *pointer)
         return pointer->paths > 0;
 }
 
+/* Whether an alternative starts at origin: '/', '@' or '#'. */
+bool pointer_starts_at(const struct pointer *pointer, char origin);
+
 /*
  * What the first alternative leads to that exists, is not null and not the empty text; NULL when
- * none does. Borrowed from root.
+ * none does. Borrowed from the scope's trees.
  */
-struct json_object *pointer_find(const struct pointer *pointer, struct json_object *root);
+struct json_object *pointer_find(const struct pointer *pointer, const struct scope *scope);
 
 #endif

@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "channel/rule_load.h"
+#include "channel/shape_load.h"
 #include "config/document.h"
 #include "config/schema.h"
+
+static const char own_label[] = "POSTONCE"; /* of keys that postonce forms itself */
 
 static enum po_class read_label(const struct node *node, const struct field *field, void *target,
                                 struct po_error *error)
@@ -18,42 +20,46 @@ static enum po_class read_label(const struct node *node, const struct field *fie
                 return kind;
         if (!word_is_label(label))
                 return node_fail(node, error, "a channel's label is a word of A-Z, 0-9 and _");
-        if (strcmp(label, "POSTONCE") == 0)
+        if (strcmp(label, own_label) == 0)
                 return node_fail(node, error, "POSTONCE is the channel of postonce's own keys");
         return PO_OK;
 }
 
-static enum po_class read_body(const struct node *node, const struct field *field, void *target,
-                               struct po_error *error)
+static enum po_class read_label_map(const struct node *node, const struct field *field,
+                                    void *target, struct po_error *error)
 {
-        static const char *const bodies[] = {
-                [PROFILE_JSON] = "json", [PROFILE_ENVELOPE] = "envelope", NULL
-        };
         (void)field;
-        size_t index;
-        enum po_class kind = schema_choice(node, bodies, &index, error);
-        if (kind == PO_OK)
-                *(enum profile_body *)target = (enum profile_body)index;
+        struct word_map *map = target;
+        enum po_class kind = word_map_read(node, PO_CHANNEL_BYTES, map, error);
+        for (size_t i = 0; kind == PO_OK && i < map->names_count; i++)
+                if (strcmp(map->names[i].word, own_label) == 0)
+                        kind = node_fail(node, error,
+                                         "POSTONCE is the channel of postonce's own keys");
+        if (kind == PO_OK && pointer_starts_at(&map->at, '@'))
+                kind = node_fail(node, error, "all items of a body have one label");
         return kind;
 }
 
-static enum po_class read_rules(const struct node *node, const struct field *field, void *target,
-                                struct po_error *error)
+/* target: the profile. */
+static enum po_class read_shapes(const struct node *node, const struct field *field, void *target,
+                                 struct po_error *error)
 {
-        struct rule_list *rules = target;
+        struct profile *profile = target;
+        struct shape_list *shapes = &profile->shapes;
         if (node_kind(node) != NODE_LIST || node_count(node) == 0 ||
-            node_count(node) > PROFILE_RULES_MAX)
-                return node_fail(node, error, "%s wants a list of 1 to %d rules", field->name,
-                                 PROFILE_RULES_MAX);
-        rules->items = calloc(node_count(node), sizeof *rules->items);
-        if (rules->items == NULL)
-                return node_fail(node, error, "no memory for the rules");
-        for (; rules->count < node_count(node); rules->count++) {
-                const struct node *item = node_at(node, rules->count);
-                if (rules->count > 0 && rules->items[rules->count - 1].when.count == 0)
+            node_count(node) > PROFILE_SHAPES_MAX)
+                return node_fail(node, error, "%s wants a list of 1 to %d shapes", field->name,
+                                 PROFILE_SHAPES_MAX);
+        shapes->items = calloc(node_count(node), sizeof *shapes->items);
+        if (shapes->items == NULL)
+                return node_fail(node, error, "no memory for the shapes");
+        while (shapes->count < node_count(node)) {
+                const struct node *item = node_at(node, shapes->count);
+                struct shape *shape = &shapes->items[shapes->count++];
+                if (shapes->count > 1 && shape[-1].first == '\0' && shape[-1].when.count == 0)
                         return node_fail(item, error,
-                                         "never reached: the rule before it always matches");
-                enum po_class kind = rule_load(item, &rules->items[rules->count], error);
+                                         "never reached: the shape before it always fits");
+                enum po_class kind = shape_load(item, shape, error);
                 if (kind != PO_OK)
                         return kind;
         }
@@ -67,6 +73,11 @@ static const struct field profile_fields[] = {
           .required = true,
           .reader = read_label,
           .help = "label in keys, [A-Z0-9_]{1,32}" },
+        { .name = "label",
+          .kind = FIELD_CUSTOM,
+          .offset = offsetof(struct profile, label),
+          .reader = read_label_map,
+          .help = "{ at, map }: the label in keys by what the body says, in place of channel" },
         { .name = "tenant",
           .kind = FIELD_INTEGER,
           .offset = offsetof(struct profile, tenant_id),
@@ -74,30 +85,57 @@ static const struct field profile_fields[] = {
           .max = INT64_MAX,
           .fallback = "1",
           .help = "whose notifications these are" },
-        { .name = "body",
+        { .name = "shapes",
           .kind = FIELD_CUSTOM,
-          .offset = offsetof(struct profile, body),
-          .fallback = "json",
-          .reader = read_body,
-          .help = "json, or envelope for postonce's own form" },
-        { .name = "rules",
-          .kind = FIELD_CUSTOM,
-          .offset = offsetof(struct profile, rules),
-          .reader = read_rules,
-          .help = "what a body means, the first rule that matches wins" },
+          .offset = 0,
+          .reader = read_shapes,
+          .help = "where bodies come in several shapes: a list of what is told below, each with "
+                  "first or when in front" },
+        SHAPE_FIELDS(offsetof(struct profile, only)),
         { 0 },
 };
+
+/* What belongs into the entries when there is a list of them. */
+static enum po_class shapes_check(const struct node *root, struct po_error *error)
+{
+        static const struct field shape_fields[] = { SHAPE_FIELDS(0), { 0 } };
+        for (const struct field *field = shape_fields; field->name != NULL; field++)
+                if (node_member(root, field->name) != NULL)
+                        return node_fail(node_member(root, field->name), error,
+                                         "%s stands in the entries of shapes", field->name);
+        return PO_OK;
+}
+
+static bool mentions_header(const struct node *node)
+{
+        if (node_kind(node) == NODE_TEXT)
+                return strstr(node_text(node), "#/") != NULL;
+        for (size_t i = 0; i < node_count(node); i++)
+                if (mentions_header(node_at(node, i)))
+                        return true;
+        return false;
+}
 
 static enum po_class profile_read(struct profile *profile, struct po_error *error)
 {
         const struct node *root = document_root(profile->document);
         if (schema_read(root, profile_fields, profile, error) != PO_OK)
                 return error->kind;
-        if (profile->body == PROFILE_ENVELOPE && profile->rules.count > 0)
-                return node_fail(node_member(root, "rules"), error,
-                                 "an envelope says itself what it means: no rules");
-        if (profile->body != PROFILE_ENVELOPE && profile->rules.count == 0)
-                return node_fail(root, error, "required member \"rules\" is missing");
+        if (profile->shapes.count > 0) {
+                if (shapes_check(root, error) != PO_OK)
+                        return error->kind;
+        } else {
+                profile->shapes = (struct shape_list){ 1, &profile->only };
+                if (shape_finish(root, &profile->only, error) != PO_OK)
+                        return error->kind;
+                if (profile_is_envelope(profile) && node_member(root, "label") != NULL)
+                        return node_fail(node_member(root, "label"), error,
+                                         "an envelope's label is its channel");
+        }
+        profile->uses_headers = mentions_header(root);
+        for (size_t i = 0; i < profile->shapes.count; i++)
+                if (profile->shapes.items[i].charset.needs_converter)
+                        profile->needs_converter = true;
         return PO_OK;
 }
 
@@ -141,15 +179,38 @@ void profile_close(struct profile *profile)
 {
         if (profile == NULL)
                 return;
-        free(profile->rules.items);
+        for (size_t i = 0; i < profile->shapes.count; i++)
+                shape_reset(&profile->shapes.items[i]);
+        if (profile->shapes.items != &profile->only)
+                free(profile->shapes.items);
         document_close(profile->document);
         free(profile);
 }
 
-const struct rule *profile_match(const struct profile *profile, struct json_object *root)
+enum po_class profile_blank(const struct profile *profile, const struct scope *scope,
+                            struct po_notification *blank_out, struct po_error *error)
 {
-        for (size_t i = 0; i < profile->rules.count; i++)
-                if (rule_matches(&profile->rules.items[i], root))
-                        return &profile->rules.items[i];
+        const char *label = profile->channel;
+        if (pointer_is_given(&profile->label.at))
+                label = word_map_find(&profile->label, scope);
+        if (label == NULL)
+                return po_refuse(error, "LABEL_UNKNOWN", "the map of labels lacks the word at %s",
+                                 profile->label.at.source);
+        *blank_out = (struct po_notification){ .tenant_id = profile->tenant_id };
+        memcpy(blank_out->channel, label, strlen(label) + 1);
+        return PO_OK;
+}
+
+bool profile_is_envelope(const struct profile *profile)
+{
+        return profile->shapes.items[0].body == BODY_ENVELOPE;
+}
+
+const struct shape *profile_shape(const struct profile *profile, const struct scope *scope,
+                                  const char *bytes, size_t length)
+{
+        for (size_t i = 0; i < profile->shapes.count; i++)
+                if (shape_fits(&profile->shapes.items[i], scope, bytes, length))
+                        return &profile->shapes.items[i];
         return NULL;
 }

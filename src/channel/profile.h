@@ -3,11 +3,25 @@
  *
  *   channel: SQB          # label, [A-Z0-9_]{1,32}: in keys, apart from who parses it
  *   tenant: 1             # whose notifications these are
- *   body: json            # or envelope: postonce's own form (envelope.h), which needs no rules
+ *   body: json            # these and more: shape_load.h
  *   rules:                # in order, the first that matches wins; see rule_load.h
  *     - …
  *
- * A body that no rule matches is refused, never ignored in silence.
+ * Where a channel writes the same payments in several ways:
+ *
+ *   channel: WECHAT
+ *   shapes:               # in order, the first that fits is the one
+ *     - first: "{"
+ *       rules: …
+ *     - first: "<"
+ *       body: xml
+ *       rules: …
+ *
+ * Where one profile reads what comes from several channels, whose labels the keys must carry:
+ *
+ *   label: { at: /source, map: { /relay/wechat: WECHAT, /relay/alipay: ALIPAY } }
+ *
+ * A body that no shape fits or no rule matches is refused, never ignored in silence.
  */
 #ifndef CHANNEL_PROFILE_H
 #define CHANNEL_PROFILE_H
@@ -16,31 +30,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "channel/rule.h"
+#include "channel/shape.h"
 #include "postonce/error.h"
 #include "postonce/notification.h"
 
-enum { PROFILE_RULES_MAX = 64 };
-
-enum profile_body {
-        PROFILE_JSON,
-        PROFILE_ENVELOPE,
-};
+enum { PROFILE_SHAPES_MAX = 8 };
 
 struct document;
 
-struct rule_list {
+struct shape_list {
         size_t count;
-        struct rule *items;
+        struct shape *items;
 };
 
 /* Read only to everyone but profile.c. */
 struct profile {
         struct document *document; /* owns the texts */
         char channel[PO_CHANNEL_BYTES];
+        struct word_map label; /* not given: keys carry channel */
         int64_t tenant_id;
-        enum profile_body body;
-        struct rule_list rules;
+        struct shape only;        /* what the profile's own map says */
+        struct shape_list shapes; /* at least one: "only" when there is no list */
+        bool uses_headers;        /* "#/…" stands somewhere in it */
+        bool needs_converter;     /* of character sets */
 };
 
 /*
@@ -56,7 +68,18 @@ PO_MUST_USE enum po_class profile_parse(struct profile **profile_out, const char
                                         struct po_error *error);
 void profile_close(struct profile *profile); /* takes NULL */
 
-/* The first rule that matches, or NULL. */
-const struct rule *profile_match(const struct profile *profile, struct json_object *root);
+/*
+ * Everything of a notification that the profile says before any rule: channel and tenant, the rest
+ * zeroed. RECORD: LABEL_UNKNOWN, a word that the map of labels lacks.
+ */
+PO_MUST_USE enum po_class profile_blank(const struct profile *profile, const struct scope *scope,
+                                        struct po_notification *blank_out, struct po_error *error);
+
+/* Whether its records are postonce's own envelopes. */
+bool profile_is_envelope(const struct profile *profile);
+
+/* The first shape that fits, or NULL. scope: the record's headers. */
+const struct shape *profile_shape(const struct profile *profile, const struct scope *scope,
+                                  const char *bytes, size_t length);
 
 #endif

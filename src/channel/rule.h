@@ -12,40 +12,19 @@
 
 #include <json-c/json_object.h>
 
+#include "channel/condition.h"
 #include "channel/fill.h"
 #include "channel/moment.h"
 #include "channel/pointer.h"
+#include "channel/word_map.h"
 #include "postonce/error.h"
 #include "postonce/notification.h"
 
 enum {
-        RULE_CONDITIONS_MAX = 16,
         RULE_PARTS_MAX = 4, /* of a composite txn */
-        CONDITION_WORDS_MAX = 32,
         CURRENCY_MAP_MAX = 16,
+        EXPONENTS_MAX = 32,
         CURRENCY_WORD_BYTES = 16, /* of a channel's word for a currency */
-};
-
-/* "Exists" means, here as in pointer.h: is there, is not null and not the empty text. */
-enum condition_test {
-        CONDITION_EQ,     /* is this text; numbers and true/false count as they are written */
-        CONDITION_IN,     /* is one of these texts */
-        CONDITION_PREFIX, /* starts with this text */
-        CONDITION_EXISTS,
-        CONDITION_ABSENT, /* does not exist */
-        CONDITION_GT0,    /* is a decimal number above zero */
-};
-
-struct condition {
-        struct pointer at;
-        enum condition_test test;
-        size_t words_count;
-        const char *words[CONDITION_WORDS_MAX];
-};
-
-struct condition_list {
-        size_t count;
-        struct condition items[RULE_CONDITIONS_MAX];
 };
 
 struct pointer_list {
@@ -54,10 +33,18 @@ struct pointer_list {
 };
 
 struct amount_map {
-        struct pointer at;    /* not given: the notification has no amount */
-        struct pointer minus; /* not given: nothing is taken off */
-        enum amount_format format;
-        enum po_amount_kind kind;
+        struct pointer at;       /* not given: the notification has no amount */
+        struct pointer minus;    /* not given: nothing is taken off */
+        struct amount_form form; /* its exponent is the table's matter */
+};
+
+/* Decimals of the channel's own minor units where they are not those of ISO 4217. */
+struct exponent_table {
+        size_t count;
+        struct {
+                const char *code;
+                int exponent;
+        } items[EXPONENTS_MAX];
 };
 
 struct currency_name {
@@ -76,14 +63,18 @@ struct currency_map {
 
 struct moment_map {
         struct pointer at; /* not given: the time is unknown */
-        enum moment_format format;
+        struct moment_form form;
 };
 
 /* Texts live as long as the profile's document. */
 struct rule {
-        struct condition_list when; /* all of them must hold */
-        bool ignore;                /* there is nothing to do: no notification */
-        char event[PO_EVENT_BYTES];
+        struct condition_list when;  /* all of them must hold */
+        bool ignore;                 /* there is nothing to do: no notification */
+        bool goes_on;                /* rules behind this one are tried as well */
+        struct pointer each;         /* not given: one notification, else one for each item */
+        struct condition_list where; /* of the items: those for which all hold */
+        char event[PO_EVENT_BYTES];  /* empty: by the map */
+        struct word_map event_map;
         struct pointer_list txn;
         struct pointer order;
         struct pointer_list parent;
@@ -93,19 +84,22 @@ struct rule {
         struct moment_map occurred_at;
 };
 
-bool rule_matches(const struct rule *rule, struct json_object *root);
+bool rule_matches(const struct rule *rule, const struct scope *scope);
 
 /*
  * Fills everything of notification but channel, tenant_id, key and fingerprint, which the caller
- * sees to; notification is zeroed otherwise. The rule is not one with ignore.
+ * sees to; notification is zeroed otherwise. The rule is not one with ignore; its list is the
+ * caller's matter, too. exponents: the channel's own, empty if there are none.
  *
  * What identifies or moves money must be there: TXN_EMPTY, AMOUNT_MISSING, CURRENCY_MISSING. Order,
  * parent, refund number and time may be absent from the body although the rule says where they
  * stand; a composite parent is there as a whole or not at all.
- * RECORD: these, CURRENCY_UNKNOWN for a word that the map of currencies lacks, and what fill.h
+ * RECORD: these, EVENT_UNKNOWN and CURRENCY_UNKNOWN for a word that a map lacks, and what fill.h
  * refuses.
  */
-PO_MUST_USE enum po_class rule_apply(const struct rule *rule, struct json_object *root,
+PO_MUST_USE enum po_class rule_apply(const struct rule *rule,
+                                     const struct exponent_table *exponents,
+                                     const struct scope *scope,
                                      struct po_notification *notification, struct po_error *error);
 
 #endif

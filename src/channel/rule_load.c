@@ -2,118 +2,9 @@
 
 #include <string.h>
 
+#include "channel/condition_load.h"
 #include "channel/currency.h"
 #include "config/schema.h"
-
-bool word_is_label(const char *word)
-{
-        static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-        return word[0] != '\0' && word[strspn(word, letters)] == '\0';
-}
-
-static enum po_class pointer_load(const struct node *node, struct pointer *pointer,
-                                  struct po_error *error)
-{
-        const char *text;
-        enum po_class kind = schema_text(node, &text, error);
-        if (kind != PO_OK)
-                return kind;
-        const char *complaint = pointer_compile(pointer, text);
-        return complaint == NULL ? PO_OK : node_fail(node, error, "%s", complaint);
-}
-
-static enum po_class read_pointer(const struct node *node, const struct field *field, void *target,
-                                  struct po_error *error)
-{
-        (void)field;
-        return pointer_load(node, target, error);
-}
-
-/* One pointer, or a list of them. */
-static enum po_class read_pointers(const struct node *node, const struct field *field, void *target,
-                                   struct po_error *error)
-{
-        struct pointer_list *list = target;
-        if (node_kind(node) != NODE_LIST) {
-                list->count = 1;
-                return pointer_load(node, &list->items[0], error);
-        }
-        if (node_count(node) == 0 || node_count(node) > RULE_PARTS_MAX)
-                return node_fail(node, error, "%s wants 1 to %d pointers", field->name,
-                                 RULE_PARTS_MAX);
-        for (; list->count < node_count(node); list->count++) {
-                enum po_class kind =
-                        pointer_load(node_at(node, list->count), &list->items[list->count], error);
-                if (kind != PO_OK)
-                        return kind;
-        }
-        return PO_OK;
-}
-
-static enum po_class words_load(const struct node *node, struct condition *condition,
-                                struct po_error *error)
-{
-        if (node_kind(node) != NODE_LIST || node_count(node) == 0 ||
-            node_count(node) > CONDITION_WORDS_MAX)
-                return node_fail(node, error, "\"in\" wants a list of 1 to %d texts",
-                                 CONDITION_WORDS_MAX);
-        for (; condition->words_count < node_count(node); condition->words_count++) {
-                enum po_class kind = schema_text(node_at(node, condition->words_count),
-                                                 &condition->words[condition->words_count], error);
-                if (kind != PO_OK)
-                        return kind;
-        }
-        return PO_OK;
-}
-
-/* [pointer, test] or [pointer, test, text or texts] */
-static enum po_class condition_load(const struct node *node, struct condition *condition,
-                                    struct po_error *error)
-{
-        static const char *const tests[] = {
-                [CONDITION_EQ] = "eq",         [CONDITION_IN] = "in",
-                [CONDITION_PREFIX] = "prefix", [CONDITION_EXISTS] = "exists",
-                [CONDITION_ABSENT] = "absent", [CONDITION_GT0] = "gt0",
-                [CONDITION_GT0 + 1] = NULL,
-        };
-        if (node_kind(node) != NODE_LIST || node_count(node) < 2)
-                return node_fail(node, error,
-                                 "a condition is [pointer, test] or "
-                                 "[pointer, test, text]");
-        size_t test;
-        if (pointer_load(node_at(node, 0), &condition->at, error) != PO_OK ||
-            schema_choice(node_at(node, 1), tests, &test, error) != PO_OK)
-                return error->kind;
-        condition->test = (enum condition_test)test;
-
-        size_t wanted = condition->test <= CONDITION_PREFIX ? 3 : 2;
-        if (node_count(node) != wanted)
-                return node_fail(node, error, "\"%s\" %s", tests[test],
-                                 wanted == 3 ? "wants one thing to compare with"
-                                             : "compares with nothing");
-        if (condition->test == CONDITION_IN)
-                return words_load(node_at(node, 2), condition, error);
-        if (wanted == 2)
-                return PO_OK;
-        condition->words_count = 1;
-        return schema_text(node_at(node, 2), &condition->words[0], error);
-}
-
-static enum po_class read_conditions(const struct node *node, const struct field *field,
-                                     void *target, struct po_error *error)
-{
-        struct condition_list *list = target;
-        if (node_kind(node) != NODE_LIST || node_count(node) > RULE_CONDITIONS_MAX)
-                return node_fail(node, error, "%s wants a list of at most %d conditions",
-                                 field->name, RULE_CONDITIONS_MAX);
-        for (; list->count < node_count(node); list->count++) {
-                enum po_class kind = condition_load(node_at(node, list->count),
-                                                    &list->items[list->count], error);
-                if (kind != PO_OK)
-                        return kind;
-        }
-        return PO_OK;
-}
 
 static enum po_class code_load(const struct node *node, const char **code_out,
                                struct po_error *error)
@@ -182,14 +73,53 @@ static enum po_class read_amount_kind(const struct node *node, const struct fiel
         return kind;
 }
 
+static enum po_class read_sign(const struct node *node, const struct field *field, void *target,
+                               struct po_error *error)
+{
+        static const char *const signs[] = { "plus", "minus", NULL };
+        (void)field;
+        size_t index;
+        enum po_class kind = schema_choice(node, signs, &index, error);
+        if (kind == PO_OK)
+                *(bool *)target = index == 1;
+        return kind;
+}
+
+static enum po_class read_zone(const struct node *node, const struct field *field, void *target,
+                               struct po_error *error)
+{
+        (void)field;
+        const char *text;
+        enum po_class kind = schema_text(node, &text, error);
+        if (kind != PO_OK)
+                return kind;
+        return moment_zone(text, target) ? PO_OK
+                                         : node_fail(node, error, "a zone is written +08:00 or Z");
+}
+
+/* A word, or { at, map }. target: the rule. */
+static enum po_class read_event(const struct node *node, const struct field *field, void *target,
+                                struct po_error *error)
+{
+        (void)field;
+        struct rule *rule = target;
+        if (node_kind(node) == NODE_MAP)
+                return word_map_read(node, PO_EVENT_BYTES, &rule->event_map, error);
+        enum po_class kind = schema_word(node, rule->event, PO_EVENT_BYTES, error);
+        if (kind != PO_OK)
+                return kind;
+        return word_is_label(rule->event)
+                       ? PO_OK
+                       : node_fail(node, error, "an event is a word of A-Z, 0-9 and _");
+}
+
 static enum po_class read_moment_format(const struct node *node, const struct field *field,
                                         void *target, struct po_error *error)
 {
         static const char *const formats[] = {
-                [MOMENT_RFC3339] = "rfc3339",
-                [MOMENT_SECONDS] = "s",
-                [MOMENT_MILLISECONDS] = "ms",
-                [MOMENT_MILLISECONDS + 1] = NULL,
+                [MOMENT_RFC3339] = "rfc3339", [MOMENT_SECONDS] = "s",
+                [MOMENT_MILLISECONDS] = "ms", [MOMENT_DATETIME] = "datetime",
+                [MOMENT_COMPACT] = "compact", [MOMENT_COMPACT + 1] = NULL,
         };
         (void)field;
         size_t index;
@@ -197,13 +127,6 @@ static enum po_class read_moment_format(const struct node *node, const struct fi
         if (kind == PO_OK)
                 *(enum moment_format *)target = (enum moment_format)index;
         return kind;
-}
-
-/* A section that has no defaults when it is absent. */
-static enum po_class read_section(const struct node *node, const struct field *field, void *target,
-                                  struct po_error *error)
-{
-        return schema_read(node, field->section, target, error);
 }
 
 static const struct field amount_fields[] = {
@@ -220,16 +143,22 @@ static const struct field amount_fields[] = {
           .help = "pointer to an amount that is taken off it" },
         { .name = "format",
           .kind = FIELD_CUSTOM,
-          .offset = offsetof(struct amount_map, format),
+          .offset = offsetof(struct amount_map, form.format),
           .required = true,
           .reader = read_amount_format,
           .help = "minor (12880) or decimal (128.80)" },
         { .name = "kind",
           .kind = FIELD_CUSTOM,
-          .offset = offsetof(struct amount_map, kind),
+          .offset = offsetof(struct amount_map, form.kind),
           .fallback = "this",
           .reader = read_amount_kind,
           .help = "this movement's own amount, the cumulative total so far, or the net rest" },
+        { .name = "sign",
+          .kind = FIELD_CUSTOM,
+          .offset = offsetof(struct amount_map, form.flip),
+          .fallback = "plus",
+          .reader = read_sign,
+          .help = "minus: the channel writes this amount with one, and it counts without" },
         { 0 },
 };
 
@@ -271,10 +200,16 @@ static const struct field moment_fields[] = {
           .help = "pointer to the channel's time of the event" },
         { .name = "format",
           .kind = FIELD_CUSTOM,
-          .offset = offsetof(struct moment_map, format),
+          .offset = offsetof(struct moment_map, form.format),
           .required = true,
           .reader = read_moment_format,
-          .help = "rfc3339, s or ms (since 1970)" },
+          .help = "rfc3339; s or ms (since 1970); datetime (2026-01-14 12:41:07.231) or compact "
+                  "(20260114124107), which need a zone" },
+        { .name = "zone",
+          .kind = FIELD_CUSTOM,
+          .offset = offsetof(struct moment_map, form.zone_minutes),
+          .reader = read_zone,
+          .help = "+08:00: of datetime and compact" },
         { 0 },
 };
 
@@ -290,11 +225,26 @@ static const struct field rule_fields[] = {
           .offset = offsetof(struct rule, ignore),
           .fallback = "false",
           .help = "true: such a body asks for nothing" },
+        { .name = "continue",
+          .kind = FIELD_BOOLEAN,
+          .offset = offsetof(struct rule, goes_on),
+          .fallback = "false",
+          .help = "true: the rules behind this one are tried as well" },
+        { .name = "each",
+          .kind = FIELD_CUSTOM,
+          .offset = offsetof(struct rule, each),
+          .reader = read_pointer,
+          .help = "a list: one notification for each item, which @/… then points into" },
+        { .name = "where",
+          .kind = FIELD_CUSTOM,
+          .offset = offsetof(struct rule, where),
+          .reader = read_conditions,
+          .help = "conditions of an item; it is passed over unless all hold" },
         { .name = "event",
-          .kind = FIELD_WORD,
-          .offset = offsetof(struct rule, event),
-          .size = PO_EVENT_BYTES,
-          .help = "canonical event word, [A-Z0-9_]" },
+          .kind = FIELD_CUSTOM,
+          .offset = 0,
+          .reader = read_event,
+          .help = "canonical event word, [A-Z0-9_], or { at, map }" },
         { .name = "txn",
           .kind = FIELD_CUSTOM,
           .offset = offsetof(struct rule, txn),
@@ -320,7 +270,7 @@ static const struct field rule_fields[] = {
           .offset = offsetof(struct rule, amount),
           .section = amount_fields,
           .reader = read_section,
-          .help = "{ at, minus, format, kind }" },
+          .help = "{ at, minus, format, kind, sign }" },
         { .name = "currency",
           .kind = FIELD_CUSTOM,
           .offset = offsetof(struct rule, currency),
@@ -332,7 +282,7 @@ static const struct field rule_fields[] = {
           .offset = offsetof(struct rule, occurred_at),
           .section = moment_fields,
           .reader = read_section,
-          .help = "{ at, format }" },
+          .help = "{ at, format, zone }" },
         { 0 },
 };
 
@@ -352,23 +302,81 @@ static enum po_class currency_check(const struct node *node, const struct curren
         return PO_OK;
 }
 
-enum po_class rule_load(const struct node *node, struct rule *rule_out, struct po_error *error)
+static enum po_class moment_check(const struct node *node, const struct moment_form *form,
+                                  struct po_error *error)
 {
-        if (schema_read(node, rule_fields, rule_out, error) != PO_OK)
+        bool local = form->format == MOMENT_DATETIME || form->format == MOMENT_COMPACT;
+        bool zoned = node_member(node, "zone") != NULL;
+        if (local && !zoned)
+                return node_fail(node, error, "datetime and compact want a zone");
+        if (!local && zoned)
+                return node_fail(node, error, "zone goes with datetime and compact only");
+        return PO_OK;
+}
+
+static bool parts_start_at(const struct pointer_list *parts, char origin)
+{
+        for (size_t i = 0; i < parts->count; i++)
+                if (pointer_starts_at(&parts->items[i], origin))
+                        return true;
+        return false;
+}
+
+/* "@/…" in what the rule fills in. */
+static bool rule_uses_item(const struct rule *rule)
+{
+        const struct pointer *const pointers[] = {
+                &rule->event_map.at, &rule->order,       &rule->refund_no,      &rule->amount.at,
+                &rule->amount.minus, &rule->currency.at, &rule->occurred_at.at,
+        };
+        for (size_t i = 0; i < sizeof pointers / sizeof pointers[0]; i++)
+                if (pointer_starts_at(pointers[i], '@'))
+                        return true;
+        return parts_start_at(&rule->txn, '@') || parts_start_at(&rule->parent, '@');
+}
+
+static enum po_class items_check(const struct node *node, const struct rule *rule, bool unrolled,
+                                 struct po_error *error)
+{
+        static const char complaint[] = "\"@/\" points into an item, and no each names a list";
+        bool each = pointer_is_given(&rule->each);
+        if (!unrolled && conditions_start_at(&rule->when, '@'))
+                return node_fail(node_member(node, "when"), error, "%s", complaint);
+        if (!unrolled && pointer_starts_at(&rule->each, '@'))
+                return node_fail(node_member(node, "each"), error, "%s", complaint);
+        if (rule->where.count > 0 && !each)
+                return node_fail(node_member(node, "where"), error,
+                                 "where chooses items, and no each names a list");
+        if (!unrolled && !each && rule_uses_item(rule))
+                return node_fail(node, error, "%s", complaint);
+        return PO_OK;
+}
+
+static enum po_class money_check(const struct node *node, const struct rule *rule,
+                                 struct po_error *error)
+{
+        const struct node *currency = node_member(node, "currency");
+        if ((node_member(node, "amount") == NULL) != (currency == NULL))
+                return node_fail(node, error, "amount and currency stand together");
+        return currency == NULL ? PO_OK : currency_check(currency, &rule->currency, error);
+}
+
+enum po_class rule_load(const struct node *node, bool unrolled, struct rule *rule_out,
+                        struct po_error *error)
+{
+        if (schema_read(node, rule_fields, rule_out, error) != PO_OK ||
+            items_check(node, rule_out, unrolled, error) != PO_OK)
                 return error->kind;
         if (rule_out->ignore) {
                 if (node_count(node) > 2) /* more than when and ignore */
                         return node_fail(node, error, "a rule with ignore says nothing but when");
                 return PO_OK;
         }
-        const struct node *event = node_member(node, "event");
-        if (event == NULL || rule_out->txn.count == 0)
+        if (node_member(node, "event") == NULL || rule_out->txn.count == 0)
                 return node_fail(node, error, "a rule wants event and txn, or ignore: true");
-        if (!word_is_label(rule_out->event))
-                return node_fail(event, error, "an event is a word of A-Z, 0-9 and _");
-
-        const struct node *currency = node_member(node, "currency");
-        if ((node_member(node, "amount") == NULL) != (currency == NULL))
-                return node_fail(node, error, "amount and currency stand together");
-        return currency == NULL ? PO_OK : currency_check(currency, &rule_out->currency, error);
+        const struct node *occurred_at = node_member(node, "occurred_at");
+        if (occurred_at != NULL &&
+            moment_check(occurred_at, &rule_out->occurred_at.form, error) != PO_OK)
+                return error->kind;
+        return money_check(node, rule_out, error);
 }

@@ -5,11 +5,14 @@
 
 #include "base/cleanup.h"
 #include "base/limits.h"
+#include "base/topic_match.h"
 #include "commands/command.h"
+#include "commands/error_table.h"
 #include "commands/options.h"
 #include "commands/parts.h"
 #include "commands/sample.h"
 #include "commands/table.h"
+#include "kafka/letter_safety.h"
 #include "kafka/topics.h"
 
 /* What was looked at, what was found, what mends it. */
@@ -113,8 +116,16 @@ static void check_database(struct report *report, struct settings *settings)
         db_close(db);
 }
 
+static void check_letter_finding(void *context, bool unsafe, const char *finding, const char *mend)
+{
+        if (unsafe)
+                report_error(context, "dead letters", finding, mend);
+        else
+                report_warning(context, "dead letters", finding, mend);
+}
+
 static void check_letters(struct report *report, const struct settings *settings,
-                          const struct topic_facts *facts)
+                          const struct topic_facts *letters, const struct topic_facts *sources)
 {
         char finding[TOPIC_BYTES + 64];
         if (settings->dead_letter.topic == NULL) {
@@ -122,12 +133,24 @@ static void check_letters(struct report *report, const struct settings *settings
                                "without one a record that cannot be posted HOLDS its partition");
                 return;
         }
-        snprintf(finding, sizeof finding, "%s: %d partitions", facts->name, facts->partitions);
-        if (facts->exists)
+        snprintf(finding, sizeof finding, "%s: %d partitions%s", letters->name, letters->partitions,
+                 letters->configured ? ", safe for every letter" : "");
+        if (letter_safety_judge(letters, sources, settings->topics.count, check_letter_finding,
+                                report))
                 report_ok(report, "dead letters", finding);
+}
+
+static void check_topic(struct report *report, const struct topic_facts *topic)
+{
+        char finding[TOPIC_BYTES + 64];
+        snprintf(finding, sizeof finding, "%s: %d partitions", topic->name, topic->partitions);
+        if (topic->exists)
+                report_ok(report, "topics", finding);
+        else if (topic_is_pattern(topic->name))
+                report_warning(report, "topics", finding,
+                               "no topic matches so far; one that is made later is taken up");
         else
-                report_error(report, "dead letters", finding,
-                             "create the topic: until then such records HOLD their partitions");
+                report_error(report, "topics", finding, "create the topic");
 }
 
 static void check_broker(struct report *report, const struct settings *settings)
@@ -142,22 +165,15 @@ static void check_broker(struct report *report, const struct settings *settings)
         bool letters = settings->dead_letter.topic != NULL;
         if (letters)
                 facts[count].name = settings->dead_letter.topic;
-        if (topics_read(settings->kafka.items, settings->kafka.count, facts, count + letters,
-                        &error) != PO_OK) {
+        if (topics_describe(settings->kafka.items, settings->kafka.count,
+                            settings->dead_letter.topic, facts, count + letters, &error) != PO_OK) {
                 report_error(report, "broker", error.text,
                              "start the brokers, or mend kafka.bootstrap.servers and login");
                 return;
         }
-        for (size_t i = 0; i < count; i++) {
-                char finding[TOPIC_BYTES + 64];
-                snprintf(finding, sizeof finding, "%s: %d partitions", facts[i].name,
-                         facts[i].partitions);
-                if (facts[i].exists)
-                        report_ok(report, "topics", finding);
-                else
-                        report_error(report, "topics", finding, "create the topic");
-        }
-        check_letters(report, settings, &facts[count]);
+        for (size_t i = 0; i < count; i++)
+                check_topic(report, &facts[i]);
+        check_letters(report, settings, &facts[count], facts);
 }
 
 static int check_all(struct settings *settings, enum table_format format)
@@ -181,9 +197,15 @@ int command_check(int argc, char **argv)
         const char *config = NULL, *sample = NULL, *channel = NULL;
         struct option_texts headers = { 0 };
         int format = TABLE_FORMAT_TABLE;
+        bool errors = false;
         const struct option_row rows[] = {
                 OPTION_ROW_CONFIG(&config),
                 OPTION_ROW_OUTPUT(&format),
+                { .name = "errors",
+                  .kind = OPTION_FLAG,
+                  .help = "instead: what each error of database and brokers is taken for; needs "
+                          "no configuration",
+                  .target = &errors },
                 { .name = "sample",
                   .kind = OPTION_TEXT,
                   .argument = "FILE",
@@ -207,7 +229,8 @@ int command_check(int argc, char **argv)
                            "the topics and names\neach finding with its mend; exit 1 if there is "
                            "one. Changes nothing. With --sample it shows\nwhat a payload becomes.",
                 .example = "postonce check\n"
-                           "postonce check --sample callback.json --channel SQB",
+                           "postonce check --sample callback.json --channel SQB\n"
+                           "postonce check --errors",
                 .rows = rows,
         };
         int code;
@@ -215,6 +238,10 @@ int command_check(int argc, char **argv)
                 return code;
         if (sample == NULL && (channel != NULL || headers.count > 0))
                 return options_refuse(&options, "--channel and --header go with --sample FILE");
+        if (errors && sample != NULL)
+                return options_refuse(&options, "--errors and --sample exclude each other");
+        if (errors)
+                return error_table_print((enum table_format)format);
         struct settings *settings;
         code = settings_open(config, &settings);
         if (code != EXIT_DONE)

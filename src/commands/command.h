@@ -59,8 +59,13 @@ extern const char version_text[];
 
 int command_check(int argc, char **argv);
 int command_dev_broker(int argc, char **argv);
+int command_hold(int argc, char **argv);
 int command_migrate(int argc, char **argv);
 int command_order(int argc, char **argv);
+int command_park(int argc, char **argv);
+int command_pause(int argc, char **argv);
+int command_resume(int argc, char **argv);
+int command_replay(int argc, char **argv);
 int command_run(int argc, char **argv);
 int command_version(int argc, char **argv);
 

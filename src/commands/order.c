@@ -4,45 +4,16 @@
 
 #include "commands/command.h"
 #include "commands/options.h"
+#include "commands/desk.h"
 #include "commands/order_file.h"
-#include "commands/parts.h"
 #include "commands/table.h"
 #include "ledger/order.h"
-
-/* What each of these commands opens. */
-struct desk {
-        struct settings *settings;
-        struct rules *rules;
-        struct db *db;
-        struct sql sql;
-};
-
-static int desk_open(struct desk *desk, const char *config)
-{
-        memset(desk, 0, sizeof *desk);
-        int code = settings_open(config, &desk->settings);
-        if (code != EXIT_DONE)
-                return code;
-        struct po_error error;
-        if (parts_read_rules(desk->settings, &desk->rules, &error) != PO_OK ||
-            parts_open_db(desk->settings, &desk->db, &error) != PO_OK)
-                return command_fail(&error);
-        return EXIT_DONE;
-}
-
-static void desk_close(struct desk *desk)
-{
-        sql_free(&desk->sql);
-        db_close(desk->db);
-        rules_free(desk->rules);
-        settings_close(desk->settings);
-}
 
 /* Inserts orders that were checked, and refuses those that are there with another amount. */
 static enum po_class register_orders(struct desk *desk, const struct order *orders, size_t count,
                                      struct po_error *error)
 {
-        if (orders_insert(desk->db, &desk->sql, orders, count, error) != PO_OK)
+        if (orders_register(desk->db, &desk->sql, orders, count, error) != PO_OK)
                 return error->kind;
         for (size_t i = 0; i < count; i++) {
                 struct order_id id = { orders[i].tenant_id, orders[i].order_no };
@@ -184,11 +155,10 @@ static int command_import(int argc, char **argv)
 static enum po_class set_state(struct desk *desk, const struct order_id *id, const char *status,
                                const char *why, struct po_error *error)
 {
-        char who[64];
         if (!states_have(rules_external(desk->rules), status))
                 return po_refuse(error, "STATE_NOT_EXTERNAL",
                                  "%s is not in orders.external: only postings lead to it", status);
-        return order_set(desk->db, &desk->sql, id, status, parts_who(who, sizeof who), why, error);
+        return order_set(desk->db, &desk->sql, id, status, desk->who, why, error);
 }
 
 static int command_set(int argc, char **argv)

@@ -1,10 +1,12 @@
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "commands/command.h"
+#include "commands/letter_topic.h"
 #include "commands/options.h"
 #include "commands/parts.h"
 #include "kafka/sink.h"
@@ -14,7 +16,7 @@
 #include "ops/notify.h"
 #include "worker/worker.h"
 
-enum { ALIVE_LIMIT_MS = 120000, CLOSE_MS = 10000, WAIT_SLICE_MS = 100 };
+enum { ALIVE_LIMIT_MS = 120000, CLOSE_MS = 10000, WAIT_SLICE_MS = 100, HOLD_LASTS = 3 };
 
 static volatile sig_atomic_t stop_requested;
 static unsigned stop_grace_s;
@@ -67,6 +69,12 @@ static enum po_class list_topics(struct parts *parts, struct po_error *error)
         return PO_OK;
 }
 
+static void wait_out(int wait_ms)
+{
+        for (; wait_ms > 0 && !stop_requested; wait_ms -= WAIT_SLICE_MS)
+                usleep(WAIT_SLICE_MS * 1000);
+}
+
 /* A database that is away is waited for; one that is wrong is an error. */
 static enum po_class wait_for_database(struct parts *parts, struct po_error *error)
 {
@@ -79,12 +87,33 @@ static enum po_class wait_for_database(struct parts *parts, struct po_error *err
                 if (kind != PO_TRANSIENT)
                         return kind;
                 log_failure(LOG_LEVEL_WARN, "waiting_for_database", error);
-                for (int wait_ms = backoff_ms(&backoff, tries); wait_ms > 0 && !stop_requested;
-                     wait_ms -= WAIT_SLICE_MS)
-                        usleep(WAIT_SLICE_MS * 1000);
+                wait_out(backoff_ms(&backoff, tries));
                 kind = PO_OK;
         }
         return kind;
+}
+
+/* A dead-letter topic that is not safe is an error; brokers that do not answer are waited for. */
+static enum po_class wait_for_letter_topic(const struct settings *settings, struct po_error *error)
+{
+        struct backoff backoff = { settings->retry.first_ms, settings->retry.most_ms };
+        for (unsigned tries = 0; !stop_requested; tries++) {
+                liveness_beat();
+                enum po_class kind = letter_topic_check(settings, error);
+                if (kind == PO_OK || error->reason != NULL)
+                        return kind;
+                log_failure(LOG_LEVEL_WARN, "waiting_for_brokers", error);
+                wait_out(backoff_ms(&backoff, tries));
+        }
+        return PO_OK;
+}
+
+/* Below so many tries a record may still become a dead letter and pass. */
+static unsigned end_hold_tries(const struct settings *settings)
+{
+        int64_t attempts = settings->dead_letter.attempts;
+        return settings->dead_letter.topic != NULL && attempts > HOLD_LASTS ? (unsigned)attempts
+                                                                            : HOLD_LASTS;
 }
 
 static enum po_class open_parts(struct parts *parts, bool accept_data_loss, struct po_error *error)
@@ -101,7 +130,8 @@ static enum po_class open_parts(struct parts *parts, bool accept_data_loss, stru
             http_open(&parts->http, settings->http.address, (int)settings->http.port,
                       ALIVE_LIMIT_MS, error) != PO_OK)
                 return error->kind;
-        if (wait_for_database(parts, error) != PO_OK)
+        if (wait_for_database(parts, error) != PO_OK ||
+            wait_for_letter_topic(settings, error) != PO_OK)
                 return error->kind;
         if (settings->dead_letter.topic != NULL &&
             sink_open(&parts->sink, settings->kafka.items, settings->kafka.count, error) != PO_OK)
@@ -112,8 +142,23 @@ static enum po_class open_parts(struct parts *parts, bool accept_data_loss, stru
                 .topics = parts->topic_names,
                 .topics_count = settings->topics.count,
                 .batch_records_max = (size_t)settings->batch.max_records,
+                .excluded = settings->dead_letter.topic,
+                .end_hold_tries = end_hold_tries(settings),
         };
         return source_open(&parts->source, &source, error);
+}
+
+static struct policy policy_of(const struct settings *settings)
+{
+        struct policy policy = {
+                .park_delays_count = settings->park.delays.count,
+                .give_up_after_ms = settings->park.give_up_after_ms,
+                .reconcile = strcmp(settings->strict.unfinished, "reconcile") == 0,
+                .hand_over = settings->strict.hand_over,
+                .letters_per_minute = settings->dead_letter.max_per_minute,
+        };
+        memcpy(policy.park_delays_ms, settings->park.delays.items_ms, sizeof policy.park_delays_ms);
+        return policy;
 }
 
 static enum po_class work(struct parts *parts, bool until_end, enum worker_end *end_out,
@@ -132,6 +177,7 @@ static enum po_class work(struct parts *parts, bool until_end, enum worker_end *
                 .dead_letter_topic = settings->dead_letter.topic,
                 .dead_letter_attempts = settings->dead_letter.attempts,
                 .backoff = { settings->retry.first_ms, settings->retry.most_ms },
+                .policy = policy_of(settings),
                 .until_end = until_end,
                 .stop = &stop_requested,
         };

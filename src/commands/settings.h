@@ -10,13 +10,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/limits.h"
 #include "base/log.h"
 #include "config/document.h"
 #include "config/schema.h"
 #include "kafka/source.h"
 #include "mysql/db.h"
 
-enum { LOG_WORD_BYTES = 8 };
+enum { LOG_WORD_BYTES = 8, STRICT_WORD_BYTES = 16 };
 
 struct settings_properties {
         struct kafka_property *items; /* in the file's order; values interpolated */
@@ -24,7 +25,7 @@ struct settings_properties {
 };
 
 struct settings_topic {
-        const char *name;
+        const char *name;    /* or a pattern (^…), which never means dead_letter.topic */
         const char *channel; /* what all its records are; NULL: header or envelope says */
 };
 
@@ -38,13 +39,18 @@ struct settings_paths {
         size_t count;
 };
 
+struct settings_delays {
+        size_t count; /* at least 1 */
+        int64_t items_ms[PARK_DELAYS_MAX];
+};
+
 /* Read-only for everyone but settings.c. All texts and nodes live as long as the struct. */
 struct settings {
         struct document *document;
         char *directory; /* the configuration file's folder, "." or "/etc/postonce" */
 
         struct settings_properties kafka; /* passed source_check() */
-        struct settings_topics topics;    /* at least one, none a pattern */
+        struct settings_topics topics;    /* at least one; names or patterns */
         struct db_options mysql; /* accept_data_loss and require_durable are the command's */
         struct {
                 int64_t max_records;
@@ -52,6 +58,7 @@ struct settings {
         struct {
                 const char *topic; /* NULL: none, what is refused is held; never one of topics */
                 int64_t attempts;
+                int64_t max_per_minute;
         } dead_letter;
         struct settings_paths channels; /* profiles */
         const struct node *orders;      /* for rules_read(); NULL: not given */
@@ -61,6 +68,14 @@ struct settings {
                 const char *address;
                 int64_t port;
         } http;
+        struct {
+                struct settings_delays delays;
+                int64_t give_up_after_ms;
+        } park;
+        struct {
+                char unfinished[STRICT_WORD_BYTES];
+                bool hand_over;
+        } strict;
         struct {
                 char word[LOG_WORD_BYTES];
                 enum log_level level;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "base/topic_match.h"
 #include "commands/settings.h"
 #include "postonce/notification.h"
 
@@ -12,8 +13,10 @@ enum {
         SECOND_MS = 1000,
         MINUTE_MS = 60 * SECOND_MS,
         HOUR_MS = 60 * MINUTE_MS,
+        DAY_MS = 24 * HOUR_MS,
         PORT_MAX = 65535,
         LETTER_ATTEMPTS_MAX = 1000,
+        LETTERS_PER_MINUTE_MAX = 1000000,
         PROPERTIES_MAX = 256,
         TOPICS_MAX = 256,
         PROFILES_MAX = 64,
@@ -75,9 +78,6 @@ static enum po_class read_label(const struct node *node, const struct field *fie
 /* Kafka's own rule for a topic's name. */
 static enum po_class check_topic(const struct node *node, const char *name, struct po_error *error)
 {
-        if (name[0] == '^')
-                return node_fail(node, error,
-                                 "topics by pattern (^…) are not supported: name each topic");
         size_t length = strlen(name);
         if (length == 0 || length >= TOPIC_BYTES || strcmp(name, ".") == 0 ||
             strcmp(name, "..") == 0 ||
@@ -86,6 +86,25 @@ static enum po_class check_topic(const struct node *node, const char *name, stru
                 return node_fail(node, error,
                                  "a topic's name is 1 to %d of A-Z, a-z, 0-9, '.', '_' and '-'",
                                  TOPIC_BYTES - 1);
+        return PO_OK;
+}
+
+/* A pattern that means Kafka's own topics means whatever is there, and more than anybody wants. */
+static enum po_class check_pattern(const struct node *node, const char *pattern,
+                                   struct po_error *error)
+{
+        struct topic_match *match = NULL;
+        struct po_error why;
+        if (strlen(pattern) >= TOPIC_BYTES)
+                return node_fail(node, error, "a topic's pattern is at most %d bytes long",
+                                 TOPIC_BYTES - 1);
+        if (topic_match_open(&match, &pattern, 1, &why) != PO_OK)
+                return node_fail(node, error, "%s", why.text);
+        bool too_wide = topic_match_find(match, "__consumer_offsets") == 0;
+        topic_match_close(match);
+        if (too_wide)
+                return node_fail(node, error, "\"%s\" means Kafka's own topics too: be narrower",
+                                 pattern);
         return PO_OK;
 }
 
@@ -120,7 +139,9 @@ static enum po_class read_topics(const struct node *node, const struct field *fi
         for (size_t i = 0; i < node_count(node); i++) {
                 struct settings_topic *topic = &topics->items[i];
                 topic->name = node_text(node_key(node, i));
-                if (check_topic(node_key(node, i), topic->name, error) != PO_OK ||
+                if ((topic_is_pattern(topic->name)
+                             ? check_pattern(node_key(node, i), topic->name, error)
+                             : check_topic(node_key(node, i), topic->name, error)) != PO_OK ||
                     schema_read(node_at(node, i), topic_fields, topic, error) != PO_OK)
                         return error->kind;
                 topics->count++;
@@ -241,6 +262,65 @@ static const struct field dead_letter_fields[] = {
           .max = LETTER_ATTEMPTS_MAX,
           .fallback = "5",
           .help = "failures of a record before it goes there; what cannot change goes at once" },
+        { .name = "max_per_minute",
+          .kind = FIELD_INTEGER,
+          .offset = offsetof(struct settings, dead_letter.max_per_minute),
+          .min = 1,
+          .max = LETTERS_PER_MINUTE_MAX,
+          .fallback = "600",
+          .unit = "letters",
+          .help = "of all workers together; more pauses the intake until `postonce resume`" },
+        { .name = NULL },
+};
+
+static enum po_class read_delays(const struct node *node, const struct field *field, void *target,
+                                 struct po_error *error)
+{
+        struct settings_delays *delays = target;
+        if (node_kind(node) != NODE_LIST || node_count(node) == 0 ||
+            node_count(node) > PARK_DELAYS_MAX)
+                return node_fail(node, error, "%s must be a list of 1 to %d durations", field->name,
+                                 PARK_DELAYS_MAX);
+        for (delays->count = 0; delays->count < node_count(node); delays->count++)
+                if (schema_duration(node_at(node, delays->count), 1, DAY_MS,
+                                    &delays->items_ms[delays->count], error) != PO_OK)
+                        return error->kind;
+        return PO_OK;
+}
+
+static const struct field park_fields[] = {
+        { .name = "delays",
+          .kind = FIELD_CUSTOM,
+          .reader = read_delays,
+          .offset = offsetof(struct settings, park.delays),
+          .fallback = "[5s, 30s, 5m, 30m]",
+          .help = "waits between the tries of a parked notification; the last one repeats" },
+        { .name = "give_up_after",
+          .kind = FIELD_DURATION,
+          .offset = offsetof(struct settings, park.give_up_after_ms),
+          .min = SECOND_MS,
+          .max = INT64_C(365) * DAY_MS,
+          .fallback = "24h",
+          .help = "then its money goes to suspense; without money it is a dead letter" },
+        { .name = NULL },
+};
+
+static const char *const unfinished_words[] = { "finish", "reconcile", NULL };
+
+static const struct field strict_fields[] = {
+        { .name = "unfinished",
+          .kind = FIELD_WORD,
+          .offset = offsetof(struct settings, strict.unfinished),
+          .size = STRICT_WORD_BYTES,
+          .words = unfinished_words,
+          .fallback = "finish",
+          .help = "reconcile: a claim that another attempt left unfinished is never posted by "
+                  "itself, but reviewed" },
+        { .name = "hand_over",
+          .kind = FIELD_BOOLEAN,
+          .offset = offsetof(struct settings, strict.hand_over),
+          .fallback = "true",
+          .help = "false: what is parked, in conflict or rejected holds its partition" },
         { .name = NULL },
 };
 
@@ -323,7 +403,8 @@ const struct field settings_fields[] = {
         CUSTOM(kafka, read_properties, .required = true,
                .help = "librdkafka's own properties, handed through; unsafe ones are refused"),
         CUSTOM(topics, read_topics, .required = true,
-               .help = "the topics to take from, each {} or { channel: LABEL }"),
+               .help = "the topics to take from, or patterns of them (^…), each {} or "
+                       "{ channel: LABEL }; a pattern never means dead_letter.topic"),
         { .name = "mysql",
           .kind = FIELD_SECTION,
           .offset = offsetof(struct settings, mysql),
@@ -339,6 +420,8 @@ const struct field settings_fields[] = {
         CUSTOM(events, read_node, .required = true,
                .help = "what each event moves, posts and tells others"),
         SECTION(http, "figures and health"),
+        SECTION(park, "what came too early"),
+        SECTION(strict, "harder rules"),
         SECTION(log, "one logfmt line an event, on standard error"),
         SECTION(stop, "SIGTERM"),
         SECTION(retry, "back-off while something is away"),

@@ -23,9 +23,20 @@ enum {
         NUMBER_BYTES = 8,
         NUMBER_TEXT_BYTES = 24,
         TEXT_BYTES_MAX = 1000,
+        TEXT_BYTES_SHORT = 200,     /* of a letter that was too large */
+        FOREIGN_BYTES_SMALL = 4096, /* headers that such a letter keeps */
+        KEY_BYTES_SMALL = 512,      /* a key that a pointer keeps */
+        POINTER_TEXT_BYTES = LETTER_POINTER_PREFIX_BYTES + LETTER_ID_BYTES,
         ORIGIN_HEADERS = 4,
-        OUR_HEADERS = 5 + ORIGIN_HEADERS,
+        OUR_HEADERS = 8 + ORIGIN_HEADERS,
         NAME_BYTES_MAX = 4 * NUMBER_BYTES + TOPIC_BYTES + DIGEST_BYTES,
+};
+
+/* How much of the record a letter carries; each is tried when the one before it is too large. */
+enum letter_form {
+        LETTER_WHOLE,
+        LETTER_TRIMMED, /* headers beyond a budget stay away */
+        LETTER_POINTER, /* only whence and why, and where the record is kept */
 };
 
 static size_t number_put(unsigned char *out, uint64_t number)
@@ -85,6 +96,8 @@ struct letter_texts {
         char partition[NUMBER_TEXT_BYTES];
         char offset[NUMBER_TEXT_BYTES];
         char timestamp[NUMBER_TEXT_BYTES];
+        char trimmed[NUMBER_TEXT_BYTES];
+        char pointer[POINTER_TEXT_BYTES];
 };
 
 static bool is_ours(const struct record_header *header)
@@ -123,10 +136,9 @@ static bool is_topic(const struct record_header *header)
 
 static struct record_header text_header(const char *name, const char *text)
 {
-        size_t size_bytes = strlen(text);
-        if (size_bytes > TEXT_BYTES_MAX)
-                size_bytes = TEXT_BYTES_MAX;
-        return (struct record_header){ .name = name, .value = text, .value_bytes = size_bytes };
+        return (struct record_header){ .name = name,
+                                       .value = text,
+                                       .value_bytes = strnlen(text, TEXT_BYTES_MAX) };
 }
 
 /*
@@ -156,28 +168,98 @@ static void origin_put(const struct record *record, struct letter_texts *texts,
         headers_out[3] = text_header(OUR_PREFIX "timestamp", texts->timestamp);
 }
 
+static const struct record_header *kept_pointer(const struct record *record)
+{
+        const struct record_header *pointer = record_header(record, LETTER_POINTER_HEADER);
+        uuid_t id;
+        char text[POINTER_TEXT_BYTES];
+        if (record->value_bytes > 0 || pointer == NULL || pointer->value == NULL ||
+            pointer->value_bytes != sizeof text - 1)
+                return NULL;
+        memcpy(text, pointer->value, sizeof text - 1);
+        text[sizeof text - 1] = '\0';
+        if (strncmp(text, LETTER_POINTER_PREFIX, LETTER_POINTER_PREFIX_BYTES) != 0 ||
+            uuid_parse(text + LETTER_POINTER_PREFIX_BYTES, id) != 0)
+                return NULL;
+        return pointer;
+}
+
+/*
+ * What is about earlier letters and must not be forgotten: how often the record was replayed (the
+ * limit of loops rests on it), and where a pointer led that somebody copied as it was.
+ */
+static size_t past_put(const struct record *record, enum letter_form form,
+                       struct record_header *headers)
+{
+        size_t count = 0;
+        const struct record_header *replays = record_header(record, LETTER_REPLAYS_HEADER);
+        if (is_number(replays))
+                headers[count++] = *replays;
+        const struct record_header *pointer = kept_pointer(record);
+        if (pointer != NULL && form != LETTER_POINTER)
+                headers[count++] = *pointer;
+        return count;
+}
+
+static size_t header_cost(const struct record_header *header)
+{
+        return strlen(header->name) + header->value_bytes;
+}
+
+/* The record's own headers in their order, as far as the form has room for them. */
+static size_t foreign_put(struct letter *letter, enum letter_form form,
+                          struct record_header *headers)
+{
+        static const size_t budgets[] = { SIZE_MAX, FOREIGN_BYTES_SMALL, 0 };
+        const struct record *record = letter->record;
+        size_t count = 0, left_bytes = budgets[form];
+        letter->left_out = 0;
+        for (size_t i = 0; i < record->headers_count; i++) {
+                const struct record_header *header = &record->headers[i];
+                if (is_ours(header))
+                        continue;
+                if (header_cost(header) > left_bytes || form == LETTER_POINTER) {
+                        letter->left_out++;
+                        continue;
+                }
+                if (form != LETTER_WHOLE)
+                        left_bytes -= header_cost(header);
+                headers[count++] = *header;
+        }
+        return count;
+}
+
 /* Fills headers (room for the record's and OUR_HEADERS) and returns how many there are. */
-static size_t headers_fill(const struct letter *letter, struct letter_texts *texts,
+static size_t headers_fill(struct letter *letter, enum letter_form form, struct letter_texts *texts,
                            struct record_header *headers)
 {
-        const struct record *record = letter->record;
-        size_t count = 0;
-        for (size_t i = 0; i < record->headers_count; i++) {
-                if (!is_ours(&record->headers[i]))
-                        headers[count++] = record->headers[i];
-        }
+        size_t count = foreign_put(letter, form, headers);
         snprintf(texts->attempts, sizeof texts->attempts, "%u", letter->attempts);
         headers[count++] = text_header(OUR_PREFIX "letter_id", letter->id);
         headers[count++] = text_header(OUR_PREFIX "reason", letter->reason);
-        headers[count++] = text_header(OUR_PREFIX "text", letter->text);
+        headers[count] = text_header(OUR_PREFIX "text", letter->text);
+        if (form != LETTER_WHOLE && headers[count].value_bytes > TEXT_BYTES_SHORT)
+                headers[count].value_bytes = TEXT_BYTES_SHORT;
+        count++;
         headers[count++] = text_header(OUR_PREFIX "attempts", texts->attempts);
         headers[count++] = text_header(OUR_PREFIX "version", PO_VERSION);
-        origin_put(record, texts, &headers[count]);
+        if (form != LETTER_WHOLE) {
+                snprintf(texts->trimmed, sizeof texts->trimmed, "%zu headers", letter->left_out);
+                headers[count++] = text_header(LETTER_TRIMMED_HEADER, texts->trimmed);
+        }
+        if (form == LETTER_POINTER) {
+                snprintf(texts->pointer, sizeof texts->pointer, LETTER_POINTER_PREFIX "%s",
+                         letter->id);
+                headers[count++] = text_header(LETTER_POINTER_HEADER, texts->pointer);
+        }
+        count += past_put(letter->record, form, &headers[count]);
+        origin_put(letter->record, texts, &headers[count]);
         return count + ORIGIN_HEADERS;
 }
 
-static void letter_fill(const struct letter *letter, const char *topic, struct letter_texts *texts,
-                        struct record_header *headers, struct sink_message *message_out)
+static void letter_fill(struct letter *letter, enum letter_form form, const char *topic,
+                        struct letter_texts *texts, struct record_header *headers,
+                        struct sink_message *message_out)
 {
         const struct record *record = letter->record;
         *message_out = (struct sink_message){
@@ -187,9 +269,87 @@ static void letter_fill(const struct letter *letter, const char *topic, struct l
                 .value = record->value,
                 .value_bytes = record->value_bytes,
                 .headers = headers,
-                .headers_count = headers_fill(letter, texts, headers),
+                .headers_count = headers_fill(letter, form, texts, headers),
                 .timestamp_ms = record->timestamp_ms,
         };
+        letter->keep = letter->left_out > 0 || form == LETTER_POINTER;
+        if (form != LETTER_POINTER)
+                return;
+        message_out->value = record->value != NULL ? "" : NULL;
+        message_out->value_bytes = 0;
+        if (record->key_bytes <= KEY_BYTES_SMALL)
+                return;
+        message_out->key = NULL;
+        message_out->key_bytes = 0;
+}
+
+static void letter_note(struct letter *letter, const struct sink_message *message)
+{
+        letter->result = message->result;
+        letter->partition = message->partition;
+        letter->offset = message->offset;
+}
+
+/*
+ * A letter that was too large, alone: in company even a small one may be, since the topic's bound
+ * is on what is sent together. What its row could not keep must not stay away from the letter.
+ */
+static enum po_class letter_shrink(struct sink *sink, const char *topic, struct letter *letter,
+                                   enum letter_form first, struct record_header *headers,
+                                   struct po_error *error)
+{
+        for (enum letter_form form = first; form <= LETTER_POINTER; form++) {
+                struct letter_texts texts;
+                struct sink_message message;
+                letter_fill(letter, form, topic, &texts, headers, &message);
+                if (letter->keep && !letter->may_keep)
+                        continue;
+                enum po_class kind = sink_send(sink, &message, 1, error);
+                letter_note(letter, &message);
+                if (kind != PO_RECORD)
+                        return kind;
+        }
+        po_refuse(error, LETTER_TOO_LARGE, "too large for %s, %s", topic,
+                  letter->may_keep ? "even as a pointer"
+                                   : "and for a row of the database (max_allowed_packet)");
+        return po_within(error, "kafka: send");
+}
+
+static enum po_class letters_shrink(struct sink *sink, const char *topic, struct letter *letters,
+                                    size_t count, struct record_header *headers, enum po_class sent,
+                                    struct po_error *error)
+{
+        struct po_error alone;
+        enum po_class first = PO_OK;
+        enum letter_form form = count > 1 ? LETTER_WHOLE : LETTER_TRIMMED;
+        for (size_t i = 0; i < count; i++) {
+                if (letters[i].result == PO_RECORD &&
+                    letter_shrink(sink, topic, &letters[i], form, headers, &alone) != PO_OK &&
+                    first == PO_OK) {
+                        *error = alone;
+                        first = alone.kind;
+                }
+                if (letters[i].result == PO_OK || first != PO_OK)
+                        continue;
+                first = letters[i].result;
+                if (first != sent)
+                        po_fail(error, first, 0, "kafka: send: a letter is not acknowledged");
+        }
+        return first;
+}
+
+/* Memory of one letters_send(). */
+struct sending {
+        struct sink_message *messages;
+        struct letter_texts *texts;
+        struct record_header *headers;
+};
+
+static void sending_free(struct sending *sending)
+{
+        free(sending->messages);
+        free(sending->texts);
+        free(sending->headers);
 }
 
 enum po_class letters_send(struct sink *sink, const char *topic, struct letter *letters,
@@ -202,22 +362,22 @@ enum po_class letters_send(struct sink *sink, const char *topic, struct letter *
         }
         if (count == 0)
                 return PO_OK;
-        CLEANUP(cleanup_free) struct sink_message *messages = calloc(count, sizeof *messages);
-        CLEANUP(cleanup_free) struct letter_texts *texts = calloc(count, sizeof *texts);
-        CLEANUP(cleanup_free)
-        struct record_header *headers = calloc(headers_count, sizeof *headers);
-        if (messages == NULL || texts == NULL || headers == NULL)
+        CLEANUP(sending_free)
+        struct sending sending = { .messages = calloc(count, sizeof *sending.messages),
+                                   .texts = calloc(count, sizeof *sending.texts),
+                                   .headers = calloc(headers_count, sizeof *sending.headers) };
+        if (sending.messages == NULL || sending.texts == NULL || sending.headers == NULL)
                 return po_fail(error, PO_TRANSIENT, 0, "no memory for %zu dead letters", count);
-        struct record_header *next = headers;
+        struct record_header *next = sending.headers;
         for (size_t i = 0; i < count; i++) {
-                letter_fill(&letters[i], topic, &texts[i], next, &messages[i]);
-                next += messages[i].headers_count;
+                letter_fill(&letters[i], LETTER_WHOLE, topic, &sending.texts[i], next,
+                            &sending.messages[i]);
+                next += sending.messages[i].headers_count;
         }
-        enum po_class result = sink_send(sink, messages, count, error);
-        for (size_t i = 0; i < count; i++) {
-                letters[i].result = messages[i].result;
-                letters[i].partition = messages[i].partition;
-                letters[i].offset = messages[i].offset;
-        }
-        return result;
+        enum po_class sent = sink_send(sink, sending.messages, count, error);
+        for (size_t i = 0; i < count; i++)
+                letter_note(&letters[i], &sending.messages[i]);
+        if (sent == PO_OK)
+                return PO_OK;
+        return letters_shrink(sink, topic, letters, count, sending.headers, sent, error);
 }

@@ -106,12 +106,12 @@ bool hand_add(struct hand *hand, rd_kafka_message_t *message, const struct parti
 void hand_finish(struct hand *hand, const struct partitions *partitions)
 {
         size_t kept = 0;
-        const struct record_header *headers = hand->headers;
+        size_t headers_before = 0;
         for (size_t i = 0; i < hand->count; i++) {
                 struct record record = hand->records[i];
                 const struct partition *partition = &partitions->items[record.slot];
-                record.headers = record.headers_count > 0 ? headers : NULL;
-                headers += record.headers_count;
+                record.headers = record.headers_count > 0 ? &hand->headers[headers_before] : NULL;
+                headers_before += record.headers_count;
                 if (!partition->assigned || partition->epoch != record.epoch) {
                         rd_kafka_message_destroy(hand->messages[i]);
                         continue;

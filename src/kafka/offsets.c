@@ -1,5 +1,7 @@
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "kafka/client.h"
 #include "kafka/codes.h"
 #include "kafka/source_internal.h"
 
@@ -134,25 +136,39 @@ void offsets_lookup(struct source *source, int64_t now_ms)
         }
 }
 
+static int64_t committed_of(struct source *source, const struct partition *partition)
+{
+        CLEANUP(client_list_free)
+        rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+        rd_kafka_topic_partition_list_add(list, partition->topic, partition->number);
+        if (offsets_read(source, list, RANGE_WAIT_MS) == RD_KAFKA_RESP_ERR_NO_ERROR &&
+            list->elems[0].offset >= 0)
+                return list->elems[0].offset;
+        return OFFSET_NONE;
+}
+
+/*
+ * librdkafka 2.0.2 asks for an offset of its own invention after a batch whose checksum is wrong,
+ * and calls that out of range. What we want next is in the log then: it is only fetched again.
+ */
 void offsets_out_of_range(struct source *source, struct partition *partition)
 {
         if (!partition->assigned || (partition->pauses & PAUSED_FOR_PERSON) != 0)
                 return;
-        flow_pause(source, partition, PAUSED_FOR_PERSON);
-
         int64_t low = OFFSET_NONE;
         int64_t high = OFFSET_NONE;
-        rd_kafka_query_watermark_offsets(source->client, partition->topic, partition->number, &low,
-                                         &high, RANGE_WAIT_MS);
-        rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
-        rd_kafka_topic_partition_list_add(list, partition->topic, partition->number);
-        int64_t committed = OFFSET_NONE;
-        if (offsets_read(source, list, RANGE_WAIT_MS) == RD_KAFKA_RESP_ERR_NO_ERROR &&
-            list->elems[0].offset >= 0)
-                committed = list->elems[0].offset;
-        rd_kafka_topic_partition_list_destroy(list);
+        int64_t wanted = partition->position;
+        rd_kafka_resp_err_t code = rd_kafka_query_watermark_offsets(
+                source->client, partition->topic, partition->number, &low, &high, RANGE_WAIT_MS);
+        if (wanted == OFFSET_BEGINNING ||
+            (code == RD_KAFKA_RESP_ERR_NO_ERROR && wanted >= low && wanted <= high)) {
+                flow_retry(source, partition, "fetched from elsewhere than was asked");
+                rebalance_again(source, partition);
+                return;
+        }
+        flow_pause(source, partition, PAUSED_FOR_PERSON);
         log_alarm("OFFSET_OUT_OF_RANGE", NULL,
                   "topic=%s partition=%d wanted=%lld committed=%lld low=%lld high=%lld",
-                  partition->topic, (int)partition->number, (long long)partition->position,
-                  (long long)committed, (long long)low, (long long)high);
+                  partition->topic, (int)partition->number, (long long)wanted,
+                  (long long)committed_of(source, partition), (long long)low, (long long)high);
 }

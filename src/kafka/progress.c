@@ -7,15 +7,14 @@
 enum {
         ASK_EVERY_MS = 1000,
         ASK_WAIT_MS = 2000,
-        TRIES_OF_A_HOLD = 3,
 };
 
-static bool is_held(const struct partition *partition)
+static bool is_held(const struct source *source, const struct partition *partition)
 {
         if ((partition->pauses & PAUSED_FOR_PERSON) != 0)
                 return true;
         return (partition->pauses & PAUSED_BY_HOLD) != 0 &&
-               partition->hold_tries >= TRIES_OF_A_HOLD;
+               partition->hold_tries >= source->end_hold_tries;
 }
 
 /* From what this worker knows alone. AT_END: of its own partitions. */
@@ -26,35 +25,12 @@ static enum source_end own_end(const struct source *source)
                 const struct partition *partition = &source->partitions.items[i];
                 if (!partition->assigned)
                         continue;
-                if (is_held(partition))
+                if (is_held(source, partition))
                         end = SOURCE_AT_HOLD;
                 else if (!partition->at_end || partition->stored != partition->position)
                         return SOURCE_GOING;
         }
         return end;
-}
-
-static enum po_class topic_list(struct source *source, const char *name,
-                                rd_kafka_topic_partition_list_t *list, struct po_error *error)
-{
-        rd_kafka_topic_t *topic = rd_kafka_topic_new(source->client, name, NULL);
-        if (topic == NULL)
-                return kafka_fail(error, rd_kafka_last_error(), name);
-        const struct rd_kafka_metadata *metadata = NULL;
-        rd_kafka_resp_err_t code =
-                rd_kafka_metadata(source->client, 0, topic, &metadata, ASK_WAIT_MS);
-        rd_kafka_topic_destroy(topic);
-        if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
-                return kafka_fail(error, code, name);
-        for (int i = 0; i < metadata->topic_cnt; i++) {
-                if (metadata->topics[i].err != RD_KAFKA_RESP_ERR_NO_ERROR)
-                        code = metadata->topics[i].err;
-                for (int j = 0; j < metadata->topics[i].partition_cnt; j++)
-                        rd_kafka_topic_partition_list_add(list, name,
-                                                          metadata->topics[i].partitions[j].id);
-        }
-        rd_kafka_metadata_destroy(metadata);
-        return code == RD_KAFKA_RESP_ERR_NO_ERROR ? PO_OK : kafka_fail(error, code, name);
 }
 
 /* A partition that nobody committed is at its end when it has no record. */
@@ -81,11 +57,11 @@ static enum po_class group_end(struct source *source, enum source_end *end_out,
 {
         CLEANUP(client_list_free)
         rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
-        for (size_t i = 0; i < source->topics_count; i++) {
-                if (topic_list(source, source->topics[i], list, error) != PO_OK)
-                        return error->kind;
-        }
-        rd_kafka_resp_err_t code = offsets_read(source, list, ASK_WAIT_MS);
+        const char *culprit;
+        rd_kafka_resp_err_t code = subscription_read(source, list, ASK_WAIT_MS, &culprit);
+        if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
+                return kafka_fail(error, code, culprit);
+        code = offsets_read(source, list, ASK_WAIT_MS);
         if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
                 return kafka_fail(error, code, "committed offsets");
         for (int i = 0; i < list->cnt; i++) {
@@ -97,6 +73,19 @@ static enum po_class group_end(struct source *source, enum source_end *end_out,
         }
         *end_out = SOURCE_AT_END;
         return PO_OK;
+}
+
+/* Patterns that match no topic: librdkafka joins no group for them. */
+static bool means_nothing(struct source *source)
+{
+        if (!source->by_pattern)
+                return false;
+        CLEANUP(client_list_free)
+        rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+        const char *culprit;
+        return subscription_read(source, list, ASK_WAIT_MS, &culprit) ==
+                       RD_KAFKA_RESP_ERR_NO_ERROR &&
+               list->cnt == 0;
 }
 
 static enum po_class own_commit(struct source *source, struct po_error *error)
@@ -115,7 +104,7 @@ enum po_class source_end(struct source *source, enum source_end *end_out, struct
         source->end = SOURCE_GOING;
         *end_out = SOURCE_GOING;
         enum source_end own = own_end(source);
-        if (own == SOURCE_GOING || !source->joined)
+        if (own == SOURCE_GOING || (!source->joined && !means_nothing(source)))
                 return PO_OK;
         enum po_class result = own_commit(source, error);
         if (result == PO_OK && own == SOURCE_AT_HOLD)

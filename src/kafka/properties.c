@@ -38,6 +38,8 @@ static const struct property_rule rules[] = {
         { "group.protocol", CONSUMER, "classic",
           "the rebalance of the consumer protocol is another one and not proven here" },
         { "group.protocol.type", CONSUMER, "consumer", "other members would not understand it" },
+        { "topic.blacklist", BOTH, NULL,
+          "postonce leaves the dead letters' topic out itself; narrow the pattern for others" },
         { "consume.callback.max.messages", CONSUMER, NULL, "records are polled one at a time" },
         /* The producer's acknowledgements. */
         { "enable.idempotence", PRODUCER, "true", ACKS_ARE_OURS },

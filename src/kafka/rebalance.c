@@ -1,7 +1,9 @@
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "kafka/client.h"
 #include "kafka/source_internal.h"
 
 enum {
@@ -147,6 +149,48 @@ static void revoke(struct source *source, rd_kafka_topic_partition_list_t *list)
                         : rd_kafka_assign(source->client, NULL);
         if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
                 log_error("unassign_failed", "code=%s", rd_kafka_err2name(code));
+}
+
+/*
+ * The whole of it anew where the protocol knows no part of it: each partition from its position, so
+ * nothing in hand comes twice; what is paused stays paused.
+ */
+static rd_kafka_resp_err_t assign_all_again(struct source *source)
+{
+        CLEANUP(client_list_free)
+        rd_kafka_topic_partition_list_t *list =
+                rd_kafka_topic_partition_list_new((int)source->partitions.count);
+        for (size_t i = 0; i < source->partitions.count; i++) {
+                const struct partition *partition = &source->partitions.items[i];
+                if (partition->assigned)
+                        rd_kafka_topic_partition_list_add(list, partition->topic, partition->number)
+                                ->offset = partition->position;
+        }
+        return rd_kafka_assign(source->client, list);
+}
+
+static rd_kafka_resp_err_t assign_one_again(struct source *source,
+                                            const struct partition *partition)
+{
+        CLEANUP(client_list_free)
+        rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+        rd_kafka_topic_partition_list_add(list, partition->topic, partition->number)->offset =
+                partition->position;
+        rd_kafka_resp_err_t code = error_take(rd_kafka_incremental_unassign(source->client, list));
+        if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
+                return code;
+        return error_take(rd_kafka_incremental_assign(source->client, list));
+}
+
+void rebalance_again(struct source *source, const struct partition *partition)
+{
+        rd_kafka_resp_err_t code = offsets_commit(source, REVOKE_COMMIT_MS);
+        if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
+                log_warn("commit_failed", "at=restart code=%s", rd_kafka_err2name(code));
+        code = is_cooperative(source->client) ? assign_one_again(source, partition)
+                                              : assign_all_again(source);
+        log_warn("fetch_restarted", "topic=%s partition=%d offset=%lld code=%s", partition->topic,
+                 (int)partition->number, (long long)partition->position, rd_kafka_err2name(code));
 }
 
 void rebalance_serve(rd_kafka_t *client, rd_kafka_resp_err_t code,

@@ -19,13 +19,16 @@ enum {
         POLL_STEP_MS = 100,
         QUEUE_FULL_WAIT_MS = 20,
         REFRESH_WAIT_MS = 2000,
-        ARGUMENTS = 7,
+        ARGUMENTS = 8,
 };
 
 static const struct kafka_property settings[] = {
         { "acks", "all" },
         { "enable.idempotence", "true" },
         { "message.timeout.ms", "20000" },
+        /* The topic's own bound is to count, not librdkafka's million: a record that was read is
+           larger by our headers when it is sent on. */
+        { "message.max.bytes", "67108864" },
         /* How long a topic that the brokers do not know is waited for. */
         { "topic.metadata.propagation.max.ms", "5000" },
         { "client.id", "postonce" },
@@ -183,6 +186,9 @@ static int message_enqueue(struct sink *sink, size_t index)
         uintptr_t mark = (uintptr_t)((uint64_t)sink->number << 32 | index);
         rd_kafka_vu_t arguments[ARGUMENTS] = {
                 { .vtype = RD_KAFKA_VTYPE_TOPIC, .u.cstr = message->topic },
+                { .vtype = RD_KAFKA_VTYPE_PARTITION,
+                  .u.i32 = message->to_partition != NULL ? *message->to_partition
+                                                         : RD_KAFKA_PARTITION_UA },
                 { .vtype = RD_KAFKA_VTYPE_MSGFLAGS, .u.i = RD_KAFKA_MSG_F_COPY },
                 { .vtype = RD_KAFKA_VTYPE_KEY,
                   .u.mem = { .ptr = (void *)(uintptr_t)message->key, .size = message->key_bytes } },

@@ -25,6 +25,7 @@ struct sink_message {
         const struct record_header *headers;
         size_t headers_count;
         int64_t timestamp_ms; /* -1: now */
+        const int32_t *to_partition; /* NULL: the partitioner's choice, by key */
         /* filled by sink_send: */
         enum po_class
                 result; /* OK: acknowledged. RECORD: too large (reason DEAD_LETTER_TOO_LARGE) */

@@ -13,8 +13,10 @@
 _Static_assert(OFFSET_BEGINNING == RD_KAFKA_OFFSET_BEGINNING, "partitions.h spells it out");
 
 enum {
-        COOPERATIVE_MENDED = 0x020601ff, /* before 2.6.1 cooperative-sticky can spin for ever */
+        COOPERATIVE_MENDED = 0x020601ff,       /* before, cooperative-sticky can spin for ever */
+        COOPERATIVE_CLOSE_MENDED = 0x020300ff, /* before, it aborts a close without an assignment */
         CLOSE_STEP_MS = 50,
+        END_HOLD_TRIES = 3,
 };
 
 /* range,roundrobin is also what newer versions choose: a group may be of mixed versions. */
@@ -32,15 +34,18 @@ enum po_class source_check(const struct kafka_property *properties, size_t count
         return properties_check(properties, count, error);
 }
 
-static void warn_cooperative(const struct source_options *options)
+/* Allowed to whoever asks for it, with its defects in older versions worked around or told. */
+static void note_assignor(struct source *source, const struct source_options *options)
 {
         const char *assignor = properties_find(options->properties, options->properties_count,
                                                "partition.assignment.strategy");
-        if (assignor != NULL && strstr(assignor, "cooperative") != NULL &&
-            rd_kafka_version() < COOPERATIVE_MENDED)
+        if (assignor == NULL || strstr(assignor, "cooperative") == NULL)
+                return;
+        source->close_needs_join = rd_kafka_version() < COOPERATIVE_CLOSE_MENDED;
+        if (rd_kafka_version() < COOPERATIVE_MENDED)
                 log_warn("assignor",
-                         "strategy=%s version=%s note=\"before 2.6.1 it can take a "
-                         "whole processor for ever\"",
+                         "strategy=%s version=%s note=\"before 2.6.1 it can take a whole processor "
+                         "for ever\"",
                          assignor, rd_kafka_version_str());
 }
 
@@ -53,7 +58,8 @@ static enum po_class client_open(struct source *source, const struct source_opti
                         return error->kind;
         }
         if (properties_apply(conf, PROPERTY_OF_CONSUMER, options->properties,
-                             options->properties_count, error) != PO_OK)
+                             options->properties_count, error) != PO_OK ||
+            subscription_exclude(source, conf, error) != PO_OK)
                 return error->kind;
         rd_kafka_conf_set_rebalance_cb(conf, rebalance_serve);
         rd_kafka_conf_set_offset_commit_cb(conf, offsets_committed);
@@ -66,40 +72,6 @@ static enum po_class client_open(struct source *source, const struct source_opti
         return PO_OK;
 }
 
-static enum po_class topics_copy(struct source *source, const struct source_options *options,
-                                 struct po_error *error)
-{
-        if (options->topics_count == 0)
-                return po_fail(error, PO_SYSTEMIC, 0, "kafka: no topic to take from");
-        source->topics = calloc(options->topics_count, sizeof *source->topics);
-        if (source->topics == NULL)
-                return po_fail(error, PO_SYSTEMIC, 0, "no memory for topics");
-        for (size_t i = 0; i < options->topics_count; i++) {
-                const char *name = options->topics[i];
-                if (name[0] == '^' || name[0] == '\0' || strlen(name) >= TOPIC_BYTES)
-                        return po_fail(error, PO_SYSTEMIC, 0, "kafka: \"%s\" is no topic's name",
-                                       name);
-                source->topics[i] = strdup(name);
-                if (source->topics[i] == NULL)
-                        return po_fail(error, PO_SYSTEMIC, 0, "no memory for topics");
-                source->topics_count++;
-        }
-        return PO_OK;
-}
-
-static enum po_class subscribe(struct source *source, struct po_error *error)
-{
-        rd_kafka_topic_partition_list_t *list =
-                rd_kafka_topic_partition_list_new((int)source->topics_count);
-        for (size_t i = 0; i < source->topics_count; i++)
-                rd_kafka_topic_partition_list_add(list, source->topics[i], RD_KAFKA_PARTITION_UA);
-        rd_kafka_resp_err_t code = rd_kafka_subscribe(source->client, list);
-        rd_kafka_topic_partition_list_destroy(list);
-        if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
-                return PO_OK;
-        return po_fail(error, PO_SYSTEMIC, code, "kafka: subscribe: %s", rd_kafka_err2str(code));
-}
-
 static void source_free(struct source *source)
 {
         hand_release(&source->hand);
@@ -108,9 +80,7 @@ static void source_free(struct source *source)
                 rd_kafka_queue_destroy(source->commits);
         if (source->client != NULL)
                 rd_kafka_destroy(source->client);
-        for (size_t i = 0; i < source->topics_count; i++)
-                free(source->topics[i]);
-        free(source->topics);
+        subscription_close(source);
         partitions_free(&source->partitions);
         free(source);
 }
@@ -131,11 +101,14 @@ enum po_class source_open(struct source **source_out, const struct source_option
         if (source == NULL)
                 return po_fail(error, PO_SYSTEMIC, 0, "no memory for the source");
         source->deadline_ms = INT64_MAX;
-        if (topics_copy(source, options, error) != PO_OK ||
+        source->end_hold_tries =
+                options->end_hold_tries > 0 ? options->end_hold_tries : END_HOLD_TRIES;
+        if (subscription_open(source, options, error) != PO_OK ||
             hand_open(&source->hand, options->batch_records_max, error) != PO_OK ||
-            client_open(source, options, error) != PO_OK || subscribe(source, error) != PO_OK)
+            client_open(source, options, error) != PO_OK ||
+            subscription_begin(source, error) != PO_OK)
                 return error->kind;
-        warn_cooperative(options);
+        note_assignor(source, options);
         *source_out = MOVE(source);
         return PO_OK;
 }
@@ -162,6 +135,17 @@ static bool leave_group(struct source *source)
         return true;
 }
 
+/* True when it is safe to close now. */
+static bool wait_joined(struct source *source, int64_t until_ms)
+{
+        struct po_error ignored;
+        while (source->close_needs_join && !source->joined && clock_ms() < until_ms) {
+                if (source_idle(source, CLOSE_STEP_MS, &ignored) != PO_OK)
+                        break;
+        }
+        return !source->close_needs_join || source->joined;
+}
+
 enum po_class source_close(struct source *source, int deadline_ms, struct po_error *error)
 {
         if (source == NULL)
@@ -169,7 +153,7 @@ enum po_class source_close(struct source *source, int deadline_ms, struct po_err
         source->deadline_ms = clock_ms() + deadline_ms;
         hand_release(&source->hand);
         rd_kafka_resp_err_t code = offsets_commit(source, deadline_ms / 2);
-        if (!leave_group(source))
+        if (!wait_joined(source, source->deadline_ms) || !leave_group(source))
                 return po_fail(error, PO_TRANSIENT, RD_KAFKA_RESP_ERR__TIMED_OUT,
                                "kafka: the group was not left within %d ms", deadline_ms);
         source_free(source);
@@ -178,10 +162,19 @@ enum po_class source_close(struct source *source, int deadline_ms, struct po_err
         return po_fail(error, PO_TRANSIENT, code, "kafka: last commit: %s", rd_kafka_err2str(code));
 }
 
+/* A pattern that matches nothing is no trouble: what matches later is taken up. */
+static bool is_empty_pattern(const rd_kafka_message_t *message)
+{
+        return message->err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART && message->rkt != NULL &&
+               topic_is_pattern(rd_kafka_topic_name(message->rkt));
+}
+
 /* An error that came instead of a record; message stays the caller's. */
 static void hear_message(struct source *source, const rd_kafka_message_t *message)
 {
         const char *reason = rd_kafka_message_errstr(message);
+        if (is_empty_pattern(message))
+                return;
         struct partition *partition = NULL;
         if (message->rkt != NULL && message->partition >= 0) {
                 size_t index = partitions_find(
@@ -334,6 +327,30 @@ unsigned source_hold_tries(const struct source *source, const struct record *rec
         const struct partition *partition = &source->partitions.items[record->slot];
         bool same = partition->epoch == record->epoch && partition->hold_offset == record->offset;
         return same ? partition->hold_tries : 0;
+}
+
+static struct partition *own_partition(struct source *source, const char *topic, int32_t number)
+{
+        size_t index = partitions_find(&source->partitions, topic, number);
+        if (index == source->partitions.count || !source->partitions.items[index].assigned)
+                return NULL;
+        return &source->partitions.items[index];
+}
+
+bool source_settled(struct source *source, const char *topic, int32_t partition, int64_t *next_out)
+{
+        const struct partition *own = own_partition(source, topic, partition);
+        if (own == NULL || own->stored < 0)
+                return false;
+        *next_out = own->stored;
+        return true;
+}
+
+void source_release(struct source *source, const char *topic, int32_t partition)
+{
+        struct partition *own = own_partition(source, topic, partition);
+        if (own != NULL)
+                own->due_ms = 0;
 }
 
 enum po_class source_idle(struct source *source, int wait_ms, struct po_error *error)

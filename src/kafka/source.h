@@ -21,9 +21,11 @@ struct source;
 struct source_options {
         const struct kafka_property *properties; /* handed to librdkafka as they are */
         size_t properties_count;
-        const char *const *topics; /* names, no patterns: one would match the dead letters too */
+        const char *const *topics; /* names, or patterns that begin with ^, see topic_match.h */
         size_t topics_count;
         size_t batch_records_max; /* 1…BATCH_RECORDS_MAX */
+        const char *excluded;     /* the dead letters' topic, which no pattern means; or NULL */
+        unsigned end_hold_tries;  /* for source_end(): from so many tries on a hold is one; 0: 3 */
 };
 
 /*
@@ -78,6 +80,14 @@ bool source_is_held(const struct source *source, const struct record *record);
 unsigned source_hold_tries(const struct source *source, const struct record *record);
 
 /*
+ * How far a partition of ours is settled: the next offset. False when it is not ours, or when
+ * nothing of it was settled yet.
+ */
+bool source_settled(struct source *source, const char *topic, int32_t partition, int64_t *next_out);
+/* A hold of this partition, if there is one, is due at once. */
+void source_release(struct source *source, const char *topic, int32_t partition);
+
+/*
  * Keeps polling for wait_ms with every partition paused and nothing delivered: for waiting out a
  * SYSTEMIC error without leaving the group. The caller holds what it had in hand first.
  */
@@ -86,7 +96,7 @@ PO_MUST_USE enum po_class source_idle(struct source *source, int wait_ms, struct
 enum source_end {
         SOURCE_GOING,   /* there is, or may be, something to take */
         SOURCE_AT_END,  /* the group's committed offsets reach the ends of all partitions */
-        SOURCE_AT_HOLD, /* every partition of ours is at its end or at a hold tried 3 times, one
+        SOURCE_AT_HOLD, /* every partition of ours is at its end or at a hold that lasts, one
                            held */
 };
 

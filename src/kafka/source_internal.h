@@ -1,9 +1,10 @@
-/* The source's inside, shared by source.c, hand.c, rebalance.c, flow.c, offsets.c, trouble.c. */
+/* The source's inside, shared by source.c and the files named below. */
 #ifndef KAFKA_SOURCE_INTERNAL_H
 #define KAFKA_SOURCE_INTERNAL_H
 
 #include <librdkafka/rdkafka.h>
 
+#include "base/topic_match.h"
 #include "kafka/partitions.h"
 #include "kafka/source.h"
 
@@ -20,13 +21,17 @@ struct hand {
 struct source {
         rd_kafka_t *client;
         rd_kafka_queue_t *commits; /* answers to commits that are waited for */
-        char **topics;
+        char **topics;             /* names and patterns */
         size_t topics_count;
+        bool by_pattern; /* at least one of them is a pattern */
+        char *excluded;  /* a topic that patterns do not mean; or NULL */
+        struct topic_match *match;
         struct partitions partitions;
         struct hand hand;
         bool idle; /* source_idle() was the last call: everything is paused */
         bool joined;
-        int64_t deadline_ms; /* of source_close(); INT64_MAX while running */
+        bool close_needs_join; /* a close without an assignment would abort the process */
+        int64_t deadline_ms;   /* of source_close(); INT64_MAX while running */
         unsigned rebalances;
 
         bool dirty; /* something was stored since the last commit was sent */
@@ -40,8 +45,25 @@ struct source {
         int64_t next_probe_ms;
 
         int64_t next_end_ms;
+        unsigned end_hold_tries;
         enum source_end end;
 };
+
+/* subscription.c: the topics that are taken from. */
+PO_MUST_USE enum po_class subscription_open(struct source *source,
+                                            const struct source_options *options,
+                                            struct po_error *error);
+void subscription_close(struct source *source);
+/* Before the client is made. */
+PO_MUST_USE enum po_class subscription_exclude(const struct source *source, rd_kafka_conf_t *conf,
+                                               struct po_error *error);
+PO_MUST_USE enum po_class subscription_begin(struct source *source, struct po_error *error);
+/*
+ * Adds the partitions of all topics that are meant now, as the brokers have them. *culprit_out: the
+ * name that an error is about.
+ */
+rd_kafka_resp_err_t subscription_read(struct source *source, rd_kafka_topic_partition_list_t *list,
+                                      int timeout_ms, const char **culprit_out);
 
 /* hand.c */
 PO_MUST_USE enum po_class hand_open(struct hand *hand, size_t records_max, struct po_error *error);
@@ -57,6 +79,11 @@ void hand_finish(struct hand *hand, const struct partitions *partitions);
 /* rebalance.c: the callback that librdkafka calls inside a poll. */
 void rebalance_serve(rd_kafka_t *client, rd_kafka_resp_err_t code,
                      rd_kafka_topic_partition_list_t *list, void *opaque);
+/*
+ * librdkafka has given up fetching a partition that is ours: it is given to it once more, from its
+ * position. No rebalance of the group.
+ */
+void rebalance_again(struct source *source, const struct partition *partition);
 
 /* flow.c: what flows and what is paused. */
 /* Pauses them for reason; those that are paused already only get one reason more. */

@@ -1,7 +1,9 @@
 #include <stdio.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "kafka/client.h"
 #include "kafka/codes.h"
 #include "kafka/source_internal.h"
 
@@ -33,48 +35,21 @@ void trouble_clear(struct source *source)
         source->trouble = (struct po_error){ 0 };
 }
 
-static rd_kafka_resp_err_t probe_topic(struct source *source, const char *name)
-{
-        rd_kafka_topic_t *topic = rd_kafka_topic_new(source->client, name, NULL);
-        if (topic == NULL)
-                return rd_kafka_last_error();
-        const struct rd_kafka_metadata *metadata = NULL;
-        rd_kafka_resp_err_t code =
-                rd_kafka_metadata(source->client, 0, topic, &metadata, PROBE_WAIT_MS);
-        if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
-                code = metadata->topic_cnt == 1 ? metadata->topics[0].err
-                                                : RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
-                rd_kafka_metadata_destroy(metadata);
-        }
-        rd_kafka_topic_destroy(topic);
-        return code;
-}
-
-/* Needs the right to read the group, which fetching alone does not show. */
-static rd_kafka_resp_err_t probe_group(struct source *source)
-{
-        rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
-        rd_kafka_topic_partition_list_add(list, source->topics[0], 0);
-        rd_kafka_resp_err_t code = offsets_read(source, list, PROBE_WAIT_MS);
-        rd_kafka_topic_partition_list_destroy(list);
-        return code;
-}
-
 void trouble_probe(struct source *source, int64_t now_ms)
 {
         if (source->trouble.kind == PO_OK || source->fatal || now_ms < source->next_probe_ms)
                 return;
         char text[REASON_BYTES];
-        rd_kafka_resp_err_t code = RD_KAFKA_RESP_ERR_NO_ERROR;
-        for (size_t i = 0; i < source->topics_count && code == RD_KAFKA_RESP_ERR_NO_ERROR; i++) {
-                code = probe_topic(source, source->topics[i]);
-                snprintf(text, sizeof text, "topic %s: %s", source->topics[i],
-                         rd_kafka_err2str(code));
-        }
-        /* Only then: the question waits behind a rebalance that is under way. */
-        if (code == RD_KAFKA_RESP_ERR_NO_ERROR &&
+        const char *culprit;
+        CLEANUP(client_list_free)
+        rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+        rd_kafka_resp_err_t code = subscription_read(source, list, PROBE_WAIT_MS, &culprit);
+        snprintf(text, sizeof text, "topic %s: %s", culprit, rd_kafka_err2str(code));
+        /* The right to read the group, which fetching alone does not show. Only now: the question
+           waits behind a rebalance that is under way. */
+        if (code == RD_KAFKA_RESP_ERR_NO_ERROR && list->cnt > 0 &&
             source->trouble.code == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED) {
-                code = probe_group(source);
+                code = offsets_read(source, list, PROBE_WAIT_MS);
                 snprintf(text, sizeof text, "group: %s", rd_kafka_err2str(code));
         }
         source->next_probe_ms = clock_ms() + PROBE_EVERY_MS;

@@ -4,12 +4,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <uuid/uuid.h>
+
+enum { MAKER_BYTES = 16, MAKER_COUNTER_BYTES = 4 };
 
 struct claims {
         struct db *db;
         struct sql sql;
         size_t capacity;
         struct posting **sorted; /* by key, then turn */
+        bool strict;
+        bool spent; /* something was posted under this attempt */
+        /* Random for this process, then a counter of attempts. */
+        unsigned char maker[MAKER_BYTES];
 };
 
 enum po_class claims_open(struct claims **claims_out, struct db *db, size_t capacity,
@@ -33,6 +40,27 @@ void claims_close(struct claims *claims)
         sql_free(&claims->sql);
         free(claims->sorted);
         free(claims);
+}
+
+void claims_be_strict(struct claims *claims)
+{
+        claims->strict = true;
+        uuid_generate_random(claims->maker);
+}
+
+void claims_begin(struct claims *claims)
+{
+        unsigned char *counter = claims->maker + MAKER_BYTES - MAKER_COUNTER_BYTES;
+        if (!claims->spent)
+                return;
+        claims->spent = false;
+        for (size_t i = MAKER_COUNTER_BYTES; i > 0 && ++counter[i - 1] == 0; i--)
+                ;
+}
+
+void claims_spend(struct claims *claims)
+{
+        claims->spent = true;
 }
 
 static int compare_keys(const struct po_notification *a, const struct po_notification *b)
@@ -69,8 +97,9 @@ static size_t group_end(const struct claims *claims, size_t first, size_t count)
         return end;
 }
 
-static void write_claim(struct sql *sql, const struct posting *posting, size_t deliveries)
+static void write_claim(struct claims *claims, const struct posting *posting, size_t deliveries)
 {
+        struct sql *sql = &claims->sql;
         const struct po_notification *notification = posting->notification;
         sql_integer(sql, notification->tenant_id);
         sql_raw(sql, ",");
@@ -102,13 +131,17 @@ static void write_claim(struct sql *sql, const struct posting *posting, size_t d
         sql_raw(sql, ",");
         sql_integer(sql, (int64_t)deliveries);
         sql_raw(sql, ",UTC_TIMESTAMP(6),UTC_TIMESTAMP(6)");
+        if (claims->strict) {
+                sql_raw(sql, ",");
+                sql_binary(sql, claims->maker, MAKER_BYTES);
+        }
 }
 
 /* Sorted by key: two workers that claim the same keys wait for each other in one order. */
 static const char CLAIM_INSERT[] =
         "INSERT INTO claim (tenant_id, idem_key, channel, event_type, order_no, amount, currency,"
         " payload_hash, hash_version, source_topic, source_partition, source_offset, deliveries,"
-        " created_at, last_seen_at) VALUES ";
+        " created_at, last_seen_at";
 static const char CLAIM_SEEN[] =
         " ON DUPLICATE KEY UPDATE deliveries = deliveries + VALUES(deliveries),"
         " last_seen_at = VALUES(last_seen_at)";
@@ -118,10 +151,11 @@ static enum po_class insert_claims(struct claims *claims, size_t count, struct p
         struct sql *sql = &claims->sql;
         sql_reset(sql);
         sql_raw(sql, CLAIM_INSERT);
+        sql_raw(sql, claims->strict ? ", made_by) VALUES " : ") VALUES ");
         for (size_t first = 0, end; first < count; first = end) {
                 end = group_end(claims, first, count);
                 sql_raw(sql, first == 0 ? "(" : ",(");
-                write_claim(sql, claims->sorted[first], end - first);
+                write_claim(claims, claims->sorted[first], end - first);
                 sql_raw(sql, ")");
         }
         sql_raw(sql, CLAIM_SEEN);
@@ -131,7 +165,10 @@ static enum po_class insert_claims(struct claims *claims, size_t count, struct p
 static const char CLAIM_READ[] =
         "SELECT c.tenant_id, c.idem_key, c.id, c.deliveries, c.payload_hash, c.hash_version,"
         " o.verdict, o.result_json, o.payload_hash, o.hash_version,"
-        " o.source_topic, o.source_partition, o.source_offset"
+        " o.source_topic, o.source_partition, o.source_offset";
+static const char CLAIM_READ_STRICT[] =
+        ", c.made_by, EXISTS (SELECT 1 FROM parked p WHERE p.claim_id = c.id)";
+static const char CLAIM_READ_FROM[] =
         " FROM claim c FORCE INDEX (uk_idem) LEFT JOIN outcome o ON o.claim_id = c.id WHERE ";
 
 static void write_keys(struct claims *claims, size_t count)
@@ -202,20 +239,42 @@ static bool settled_by_this_delivery(struct db *db, const struct record *record)
                db_integer(db, 11) == record->partition && db_integer(db, 12) == record->offset;
 }
 
-/* The row in hand says what became of one posting. */
-static void decide(struct db *db, struct posting *posting, bool matches)
+static bool made_by_this_attempt(const struct claims *claims)
 {
+        const void *maker;
+        return db_bytes(claims->db, 13, &maker) == MAKER_BYTES &&
+               memcmp(maker, claims->maker, MAKER_BYTES) == 0;
+}
+
+/* Unfinished, and with strict.unfinished not ours: a re-push of what is parked changes nothing. */
+static void leave_alone(const struct claims *claims, struct posting *posting)
+{
+        if (db_integer(claims->db, 14) == 0) {
+                posting->verdict = VERDICT_ORPHANED;
+                return;
+        }
+        posting->verdict = VERDICT_PARKED;
+        posting->reason = "PARKED_ALREADY";
+}
+
+/* The row in hand says what became of one posting. */
+static void decide(const struct claims *claims, struct posting *posting, bool matches)
+{
+        struct db *db = claims->db;
         posting->again = false;
         posting->reason = NULL;
-        posting->review = false;
+        posting->review = NULL;
         posting->result[0] = '\0';
         posting->verdict = VERDICT_NONE;
         if (!matches) {
                 posting->verdict = VERDICT_CONFLICT;
                 return;
         }
-        if (db_is_null(db, 6))
+        if (db_is_null(db, 6)) {
+                if (claims->strict && !posting->unparks && !made_by_this_attempt(claims))
+                        leave_alone(claims, posting);
                 return;
+        }
         posting->verdict = VERDICT_DUPLICATE;
         if (settled_by_this_delivery(db, posting->record)) {
                 posting->again = true;
@@ -243,7 +302,7 @@ static enum po_class decide_group(struct claims *claims, size_t first, size_t en
                 memcpy(posting->first_fingerprint, fingerprint, sizeof fingerprint);
                 posting->leader = NULL;
                 /* Version 0 was imported without a fingerprint: anything matches. */
-                decide(db, posting,
+                decide(claims, posting,
                        version == 0 || memcmp(fingerprint, posting->notification->fingerprint,
                                               sizeof fingerprint) == 0);
                 if (posting->verdict != VERDICT_NONE)
@@ -263,6 +322,9 @@ enum po_class claims_read(struct claims *claims, struct posting **postings, size
         sort_postings(claims, postings, count);
         sql_reset(&claims->sql);
         sql_raw(&claims->sql, CLAIM_READ);
+        if (claims->strict)
+                sql_raw(&claims->sql, CLAIM_READ_STRICT);
+        sql_raw(&claims->sql, CLAIM_READ_FROM);
         write_keys(claims, count);
         if (db_query(claims->db, &claims->sql, error) != PO_OK)
                 return po_within(error, "read %zu claims", count);

@@ -40,8 +40,14 @@ struct posting {
         bool again; /* settled by an earlier delivery of this very record: our COMMIT's
                        reply was lost, or a hold brought it again; not counted twice */
         char result[RESULT_BYTES]; /* the first result, for POSTED, SKIPPED and DUPLICATE */
-        const char *reason;        /* static word, for REJECTED and HELD */
-        bool review;               /* SKIPPED, but a person must look */
+        const char *reason;        /* static word, for PARKED, REJECTED and HELD */
+        const char *review;        /* why a person must look at the outcome; NULL: nobody need */
+
+        /* Filled by the caller for one that comes out of `parked`. */
+        bool unparks; /* its row there goes with its outcome */
+        bool gave_up; /* it waited for park.give_up_after: not parked again */
+
+        bool unblocked; /* by posting_run(): PARKED, but its order moved in the same batch */
 };
 
 /* Scratch of the ledger's statements: buffers that are sized once and reused. */
@@ -49,6 +55,20 @@ struct claims;
 PO_MUST_USE enum po_class claims_open(struct claims **claims_out, struct db *db, size_t capacity,
                                       struct po_error *error);
 void claims_close(struct claims *claims); /* takes NULL */
+
+/*
+ * strict.unfinished: from now on a claim carries who made it, and claims_read() gives an unfinished
+ * claim of anybody else, or of an earlier attempt, the verdict ORPHANED, or PARKED when it stands
+ * in `parked` (but for what unparks).
+ */
+void claims_be_strict(struct claims *claims);
+/*
+ * A batch is about to be claimed. A new attempt begins, told from those before, unless nothing was
+ * posted under the last one: what was claimed and given back before posting is still ours.
+ */
+void claims_begin(struct claims *claims);
+/* Posting is about to begin: what this attempt claimed and does not settle is an orphan. */
+void claims_spend(struct claims *claims);
 
 /*
  * Claims the postings' keys: one autocommitted statement, keys sorted by bytes, each once; then

@@ -41,14 +41,13 @@ void entries_close(struct entries *entries)
         free(entries);
 }
 
-enum po_class entries_want_accounts(struct entries *entries, const struct posting *posting,
-                                    struct po_error *error)
+static enum po_class want_lines(struct entries *entries, const struct posting *posting,
+                                const struct rule_line *lines, struct po_error *error)
 {
         if (posting->notification->amount_kind != PO_AMOUNT_THIS)
                 return PO_OK; /* the judge posts no lines of it, and its currency may be empty */
         for (size_t i = 0; i < posting->rule->lines_count; i++) {
-                const char *sides[] = { posting->rule->lines[i].debit,
-                                        posting->rule->lines[i].credit };
+                const char *sides[] = { lines[i].debit, lines[i].credit };
                 for (size_t side = 0; side < 2; side++) {
                         char code[ACCOUNT_CODE_BYTES];
                         if (sides[side][0] == '\0')
@@ -61,6 +60,15 @@ enum po_class entries_want_accounts(struct entries *entries, const struct postin
                 }
         }
         return PO_OK;
+}
+
+enum po_class entries_want_accounts(struct entries *entries, const struct posting *posting,
+                                    struct po_error *error)
+{
+        if (want_lines(entries, posting, posting->rule->lines, error) != PO_OK)
+                return error->kind;
+        return posting->gave_up ? want_lines(entries, posting, posting->rule->suspense, error)
+                                : PO_OK;
 }
 
 static enum po_class add_entry(struct entries *entries, struct sql *sql,
@@ -99,7 +107,9 @@ static enum po_class add_posting(struct entries *entries, struct sql *sql,
         size_t line = 0;
         int sides = 0; /* debits minus credits: all lines are of the one amount */
         for (size_t i = 0; i < posting->rule->lines_count; i++) {
-                const struct rule_line *rule_line = &posting->rule->lines[i];
+                const struct rule_line *rule_line = posting->verdict == VERDICT_SUSPENSE
+                                                            ? &posting->rule->suspense[i]
+                                                            : &posting->rule->lines[i];
                 if (rule_line->debit[0] != '\0') {
                         sides++;
                         if (add_entry(entries, sql, posting, line++, rule_line->debit, amount,
@@ -126,7 +136,8 @@ enum po_class entries_insert(struct entries *entries, struct db *db, struct sql 
         sql_reset(sql);
         sql_raw(sql, "INSERT INTO entry (claim_id, line, account_id, amount, currency) VALUES ");
         for (size_t i = 0; i < count; i++)
-                if (postings[i]->verdict == VERDICT_POSTED &&
+                if ((postings[i]->verdict == VERDICT_POSTED ||
+                     postings[i]->verdict == VERDICT_SUSPENSE) &&
                     add_posting(entries, sql, postings[i], error) != PO_OK)
                         return error->kind;
         if (entries->changes_count == 0)

@@ -22,8 +22,9 @@ PO_MUST_USE enum po_class entries_want_accounts(struct entries *entries,
                                                 struct po_error *error);
 
 /*
- * Inserts the entries of all POSTED postings (ascending by claim) and sums what each account moves.
- * BUG: lines that do not sum to zero. RECORD (AMOUNT_OUT_OF_RANGE): a sum beyond 64 bits.
+ * Inserts the entries of all POSTED and SUSPENSE postings (ascending by claim) and sums what each
+ * account moves. BUG: lines that do not sum to zero. RECORD (AMOUNT_OUT_OF_RANGE): a sum beyond 64
+ * bits.
  */
 PO_MUST_USE enum po_class entries_insert(struct entries *entries, struct db *db, struct sql *sql,
                                          struct posting *const *postings, size_t count,

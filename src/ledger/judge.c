@@ -3,9 +3,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ledger/review.h"
+
 static void hold(struct judgement *judgement, const char *reason)
 {
         judgement->verdict = VERDICT_HELD;
+        judgement->reason = reason;
+}
+
+static void park(struct judgement *judgement, const char *reason)
+{
+        judgement->verdict = VERDICT_PARKED;
         judgement->reason = reason;
 }
 
@@ -53,7 +61,7 @@ static void judge_already(const struct po_notification *notification, struct ord
                 /* Another path moved the order: whether it booked the money, only a person can say.
                  */
                 skip(judgement, order->status);
-                judgement->review = true;
+                judgement->review = REVIEW_NO_POSTING_RECORDED;
                 record_payment(order, notification);
                 return;
         }
@@ -109,7 +117,7 @@ void judge(const struct rules *rules, const struct event_rule *rule,
                 return;
         }
         if (order == NULL) {
-                hold(judgement_out, "ORDER_UNKNOWN");
+                park(judgement_out, "ORDER_UNKNOWN");
                 return;
         }
         if (states_have(&rule->from, order->status)) {
@@ -121,7 +129,7 @@ void judge(const struct rules *rules, const struct event_rule *rule,
                 return;
         }
         if (states_have(&rule->wait, order->status)) {
-                hold(judgement_out, "TOO_EARLY");
+                park(judgement_out, "TOO_EARLY");
                 return;
         }
         if (rule->otherwise == OTHERWISE_SKIP) {
@@ -133,4 +141,25 @@ void judge(const struct rules *rules, const struct event_rule *rule,
                 return;
         }
         hold(judgement_out, "NEEDS_SUSPENSE");
+}
+
+bool judge_carries_money(const struct event_rule *rule, const struct po_notification *notification)
+{
+        return notification->amount_kind == PO_AMOUNT_THIS && rule->lines_count > 0;
+}
+
+void judge_give_up(const struct event_rule *rule, const struct po_notification *notification,
+                   const struct order *order, struct judgement *judgement)
+{
+        if (judgement->verdict != VERDICT_PARKED)
+                return;
+        if (!judge_carries_money(rule, notification)) {
+                reject(judgement, "PARK_GAVE_UP");
+                return;
+        }
+        judgement->verdict = VERDICT_SUSPENSE;
+        judgement->reason = NULL;
+        judgement->review = REVIEW_PARK_GAVE_UP;
+        snprintf(judgement->result, sizeof judgement->result, "{\"suspense\":\"%s\"}",
+                 order != NULL ? order->status : "UNKNOWN");
 }

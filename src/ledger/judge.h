@@ -13,10 +13,10 @@
 #include "postonce/notification.h"
 
 struct judgement {
-        enum verdict verdict;      /* POSTED, SKIPPED, REJECTED or HELD */
-        char result[RESULT_BYTES]; /* outcome.result_json for POSTED and SKIPPED */
-        const char *reason;        /* static word for HELD and REJECTED */
-        bool review; /* NO_POSTING_RECORDED: a person must look whether it was booked */
+        enum verdict verdict;      /* POSTED, SKIPPED, SUSPENSE, PARKED, REJECTED or HELD */
+        char result[RESULT_BYTES]; /* outcome.result_json for POSTED, SKIPPED and SUSPENSE */
+        const char *reason;        /* static word for PARKED, HELD and REJECTED */
+        const char *review; /* why a person must look (a reason of review.h); NULL: nobody need */
 };
 
 /*
@@ -26,5 +26,15 @@ struct judgement {
 void judge(const struct rules *rules, const struct event_rule *rule,
            const struct po_notification *notification, struct order *order,
            struct judgement *judgement_out);
+
+/* Whether it gives up to the suspense account: else it is a dead letter then. */
+bool judge_carries_money(const struct event_rule *rule, const struct po_notification *notification);
+
+/*
+ * What becomes of one that is PARKED still after park.give_up_after: SUSPENSE when it carries
+ * money, else REJECTED (PARK_GAVE_UP). Other verdicts stay. order: as for judge().
+ */
+void judge_give_up(const struct event_rule *rule, const struct po_notification *notification,
+                   const struct order *order, struct judgement *judgement);
 
 #endif

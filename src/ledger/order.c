@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "ledger/audit.h"
+#include "ledger/parked.h"
+
+enum { DUE_CHUNK = 64 }; /* orders a statement */
 
 static const char ORDER_COLUMNS[] =
         "SELECT tenant_id, order_no, amount, currency, status, paid_channel, paid_txn,"
@@ -18,7 +21,7 @@ int order_id_compare(const struct order_id *a, const struct order_id *b)
 
 /* (tenant_id = 1 AND order_no IN ('a','b')) OR (tenant_id = 2 AND …): ranges of the primary key on
  * both servers, which row constructors are not on MariaDB. */
-static void write_ids(struct sql *sql, const struct order_id *ids, size_t count)
+void order_ids_write(struct sql *sql, const struct order_id *ids, size_t count)
 {
         for (size_t i = 0; i < count; i++) {
                 if (i == 0 || ids[i].tenant_id != ids[i - 1].tenant_id) {
@@ -59,7 +62,7 @@ enum po_class orders_lock(struct db *db, struct sql *sql, const struct order_id 
         sql_raw(sql, ORDER_COLUMNS);
         /* Without the hint both optimizers scan a small table and lock other workers' rows. */
         sql_raw(sql, " FORCE INDEX (PRIMARY) WHERE ");
-        write_ids(sql, ids, count);
+        order_ids_write(sql, ids, count);
         sql_raw(sql, " ORDER BY tenant_id, order_no FOR UPDATE");
         if (db_query(db, sql, error) != PO_OK)
                 return po_within(error, "lock %zu orders", count);
@@ -153,7 +156,7 @@ enum po_class order_read(struct db *db, struct sql *sql, const struct order_id *
         sql_reset(sql);
         sql_raw(sql, ORDER_COLUMNS);
         sql_raw(sql, " WHERE ");
-        write_ids(sql, id, 1);
+        order_ids_write(sql, id, 1);
         if (db_query(db, sql, error) != PO_OK)
                 return po_within(error, "read order");
         if (db_next_row(db)) {
@@ -183,9 +186,38 @@ static enum po_class set_locked(struct db *db, struct sql *sql, const struct ord
         char what[160];
         snprintf(what, sizeof what, "%lld/%s %s -> %s", (long long)id->tenant_id, id->order_no,
                  order.status_read, status);
-        if (audit_insert(db, sql, who, "order set", what, why, error) != PO_OK)
+        if (audit_insert(db, sql, who, "order set", what, why, error) != PO_OK ||
+            parked_make_due(db, sql, id, 1, error) != PO_OK)
                 return error->kind;
         return db_commit(db, error);
+}
+
+static enum po_class insert_and_make_due(struct db *db, struct sql *sql, const struct order *orders,
+                                         size_t count, struct po_error *error)
+{
+        if (orders_insert(db, sql, orders, count, error) != PO_OK)
+                return error->kind;
+        for (size_t done = 0; done < count;) {
+                struct order_id ids[DUE_CHUNK];
+                size_t chunk = 0;
+                for (; chunk < DUE_CHUNK && done < count; done++)
+                        ids[chunk++] =
+                                (struct order_id){ orders[done].tenant_id, orders[done].order_no };
+                if (parked_make_due(db, sql, ids, chunk, error) != PO_OK)
+                        return error->kind;
+        }
+        return db_commit(db, error);
+}
+
+enum po_class orders_register(struct db *db, struct sql *sql, const struct order *orders,
+                              size_t count, struct po_error *error)
+{
+        if (db_begin(db, error) != PO_OK)
+                return error->kind;
+        if (insert_and_make_due(db, sql, orders, count, error) == PO_OK)
+                return PO_OK;
+        db_rollback(db);
+        return error->kind;
 }
 
 enum po_class order_set(struct db *db, struct sql *sql, const struct order_id *id,

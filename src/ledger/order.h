@@ -41,6 +41,12 @@ struct order_id {
 int order_id_compare(const struct order_id *a, const struct order_id *b);
 
 /*
+ * Writes "(tenant_id = 1 AND order_no IN (…)) OR (…)" for ids (ascending, at least one), as both
+ * optimizers read ranges of an index on (tenant_id, order_no).
+ */
+void order_ids_write(struct sql *sql, const struct order_id *ids, size_t count);
+
+/*
  * Locks and reads the rows of ids (ascending, no id twice) inside the caller's transaction. Rows
  * that are there are put into orders_out (capacity: count) in the same order.
  */
@@ -62,6 +68,14 @@ PO_MUST_USE enum po_class orders_move(struct db *db, struct sql *sql, const stru
 PO_MUST_USE enum po_class orders_insert(struct db *db, struct sql *sql, const struct order *orders,
                                         size_t count, struct po_error *error);
 
+/*
+ * orders_insert() for orders that somebody registers: in one transaction with making due what is
+ * parked for them.
+ */
+PO_MUST_USE enum po_class orders_register(struct db *db, struct sql *sql,
+                                          const struct order *orders, size_t count,
+                                          struct po_error *error);
+
 /* One order, unlocked. *found_out tells whether it is there. */
 PO_MUST_USE enum po_class order_read(struct db *db, struct sql *sql, const struct order_id *id,
                                      struct order *order_out, bool *found_out,
@@ -69,7 +83,8 @@ PO_MUST_USE enum po_class order_read(struct db *db, struct sql *sql, const struc
 
 /*
  * A person or another system sets the state: conditional on the state it was read in, audited with
- * who and why in the same transaction. RECORD (ORDER_UNKNOWN): no such order.
+ * who and why, and what is parked for it made due, in the same transaction. RECORD (ORDER_UNKNOWN):
+ * no such order.
  */
 PO_MUST_USE enum po_class order_set(struct db *db, struct sql *sql, const struct order_id *id,
                                     const char *status, const char *who, const char *why,

@@ -7,7 +7,7 @@ enum po_class outcomes_refuse(struct db *db, struct sql *sql, struct posting *co
         sql_reset(sql);
         sql_raw(sql, "SELECT claim_id FROM outcome WHERE claim_id IN (");
         for (size_t i = 0; i < count; i++) {
-                if (postings[i]->deliveries <= 1)
+                if (postings[i]->deliveries <= 1 && !postings[i]->unparks)
                         continue;
                 sql_raw(sql, asked++ == 0 ? "" : ",");
                 sql_integer(sql, postings[i]->claim_id);

@@ -10,8 +10,9 @@
 #include "postonce/error.h"
 
 /*
- * Claims that others also saw (deliveries > 1) may be settled by now; judging those again would
- * judge an order that already holds their effect. EXISTS: one of them is; read the claims again.
+ * Claims that others also saw (deliveries > 1, or out of `parked`) may be settled by now; judging
+ * those again would judge an order that already holds their effect. EXISTS: one of them is; read
+ * the claims again.
  */
 PO_MUST_USE enum po_class outcomes_refuse(struct db *db, struct sql *sql,
                                           struct posting *const *postings, size_t count,

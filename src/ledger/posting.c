@@ -8,9 +8,11 @@
 #include "ledger/account.h"
 #include "ledger/entry.h"
 #include "ledger/judge.h"
+#include "ledger/letter.h"
 #include "ledger/order.h"
 #include "ledger/outbox.h"
 #include "ledger/outcome.h"
+#include "ledger/parked.h"
 #include "ledger/review.h"
 
 /* COMMITs without an answer that one call reads after; then the records come again instead. */
@@ -31,6 +33,7 @@ struct ledger {
         size_t set_count;
         struct posting **settled; /* those with an outcome to write, by claim */
         size_t settled_count;
+        struct posting **picked; /* some of them, for one statement */
         struct order_id *order_ids;
         struct order *orders; /* locked rows, ascending */
         size_t orders_count;
@@ -48,10 +51,11 @@ enum po_class ledger_open(struct ledger **ledger_out, struct db *db, const struc
         ledger->capacity = capacity;
         ledger->set = calloc(capacity, sizeof(struct posting *));
         ledger->settled = calloc(capacity, sizeof(struct posting *));
+        ledger->picked = calloc(capacity, sizeof(struct posting *));
         ledger->order_ids = calloc(capacity, sizeof *ledger->order_ids);
         ledger->orders = calloc(capacity, sizeof *ledger->orders);
-        if (ledger->set == NULL || ledger->settled == NULL || ledger->order_ids == NULL ||
-            ledger->orders == NULL)
+        if (ledger->set == NULL || ledger->settled == NULL || ledger->picked == NULL ||
+            ledger->order_ids == NULL || ledger->orders == NULL)
                 return po_fail(error, PO_SYSTEMIC, 0, "out of memory for %zu postings", capacity);
         if (claims_open(&ledger->claims, db, capacity, error) != PO_OK ||
             accounts_open(&ledger->accounts, db, error) != PO_OK ||
@@ -71,6 +75,7 @@ void ledger_close(struct ledger *ledger)
         sql_free(&ledger->sql);
         free(ledger->set);
         free(ledger->settled);
+        free(ledger->picked);
         free(ledger->order_ids);
         free(ledger->orders);
         free(ledger);
@@ -89,6 +94,12 @@ bool ledger_is_connected(const struct ledger *ledger)
 enum po_class ledger_connect(struct ledger *ledger, struct po_error *error)
 {
         return db_connect(ledger->db, error);
+}
+
+enum po_class ledger_failures(struct ledger *ledger, const char *letter_id, unsigned *failures_out,
+                              struct po_error *error)
+{
+        return letter_failures(ledger->db, &ledger->sql, letter_id, failures_out, error);
 }
 
 void ledger_keep_alive(struct ledger *ledger)
@@ -136,7 +147,7 @@ static void take_back_verdicts(struct ledger *ledger)
         for (size_t i = 0; i < ledger->set_count; i++) {
                 ledger->set[i]->verdict = VERDICT_NONE;
                 ledger->set[i]->reason = NULL;
-                ledger->set[i]->review = false;
+                ledger->set[i]->review = NULL;
                 ledger->set[i]->result[0] = '\0';
         }
 }
@@ -221,16 +232,29 @@ static void judge_all(struct ledger *ledger)
         for (size_t i = 0; i < ledger->set_count; i++) {
                 struct posting *posting = ledger->set[i];
                 struct judgement judgement;
-                judge(ledger->rules, posting->rule, posting->notification,
-                      find_order(ledger, posting->notification), &judgement);
+                struct order *order = find_order(ledger, posting->notification);
+                judge(ledger->rules, posting->rule, posting->notification, order, &judgement);
+                if (posting->gave_up)
+                        judge_give_up(posting->rule, posting->notification, order, &judgement);
                 posting->verdict = judgement.verdict;
                 posting->reason = judgement.reason;
                 posting->review = judgement.review;
                 memcpy(posting->result, judgement.result, sizeof posting->result);
-                if (posting->verdict == VERDICT_POSTED || posting->verdict == VERDICT_SKIPPED)
+                if (verdict_is_outcome(posting->verdict))
                         ledger->settled[ledger->settled_count++] = posting;
         }
         qsort(ledger->settled, ledger->settled_count, sizeof(struct posting *), compare_claims);
+}
+
+/* What stands behind it in the batch may have moved the order that a PARKED one waits for. */
+static void find_unblocked(struct ledger *ledger)
+{
+        for (size_t i = 0; i < ledger->set_count; i++) {
+                struct posting *posting = ledger->set[i];
+                const struct order *order = find_order(ledger, posting->notification);
+                posting->unblocked =
+                        posting->verdict == VERDICT_PARKED && order != NULL && order->moved;
+        }
 }
 
 static enum po_class insert_outbox(struct ledger *ledger, struct po_error *error)
@@ -245,14 +269,40 @@ static enum po_class insert_outbox(struct ledger *ledger, struct po_error *error
         return outbox_insert(&ledger->outbox, ledger->db, error);
 }
 
-static enum po_class insert_reviews(struct ledger *ledger, struct po_error *error)
+/* The items of one reason; picked is scratch. */
+static enum po_class insert_reviews(struct ledger *ledger, const char *reason,
+                                    struct po_error *error)
+{
+        size_t count = 0;
+        for (size_t i = 0; i < ledger->settled_count; i++) {
+                const char *review = ledger->settled[i]->review;
+                if (review != NULL && strcmp(review, reason) == 0)
+                        ledger->picked[count++] = ledger->settled[i];
+        }
+        return reviews_insert(ledger->db, &ledger->sql, reason, ledger->picked, count, false,
+                              error);
+}
+
+/*
+ * What was parked and is settled now is parked no longer; what waits for an order that moved is due
+ * at once. A claim that only this delivery brought cannot be parked.
+ */
+static enum po_class move_parked(struct ledger *ledger, struct po_error *error)
 {
         size_t count = 0;
         for (size_t i = 0; i < ledger->settled_count; i++)
-                if (ledger->settled[i]->review)
-                        ledger->settled[count++] = ledger->settled[i];
-        return reviews_insert(ledger->db, &ledger->sql, REVIEW_NO_POSTING_RECORDED, ledger->settled,
-                              count, false, error);
+                if (ledger->settled[i]->unparks || ledger->settled[i]->deliveries > 1)
+                        ledger->picked[count++] = ledger->settled[i];
+        if (parked_delete(ledger->db, &ledger->sql, ledger->picked, count, error) != PO_OK)
+                return error->kind;
+
+        size_t moved = 0;
+        for (size_t i = 0; i < ledger->orders_count; i++)
+                if (ledger->orders[i].moved)
+                        ledger->order_ids[moved++] =
+                                (struct order_id){ ledger->orders[i].tenant_id,
+                                                   ledger->orders[i].order_no };
+        return parked_make_due(ledger->db, &ledger->sql, ledger->order_ids, moved, error);
 }
 
 /* A unique key other than the fence's has no business to say anything here. */
@@ -274,11 +324,15 @@ static enum po_class write_effects(struct ledger *ledger, struct po_error *error
         if (kind == PO_OK)
                 kind = insert_outbox(ledger, error);
         if (kind == PO_OK)
-                kind = insert_reviews(ledger, error);
+                kind = insert_reviews(ledger, REVIEW_NO_POSTING_RECORDED, error);
+        if (kind == PO_OK)
+                kind = insert_reviews(ledger, REVIEW_PARK_GAVE_UP, error);
         if (kind == PO_OK)
                 kind = PO_FAILPOINT("posting.before_balances");
         if (kind == PO_OK)
                 kind = entries_move_balances(ledger->entries, db, sql, error);
+        if (kind == PO_OK)
+                kind = move_parked(ledger, error);
         return kind == PO_OK ? PO_OK : must_not_exist(kind, error);
 }
 
@@ -294,6 +348,7 @@ static enum po_class post_locked(struct ledger *ledger, struct po_error *error)
                     PO_OK)
                 return error->kind;
         judge_all(ledger);
+        find_unblocked(ledger);
         if (ledger->settled_count == 0) {
                 db_rollback(ledger->db);
                 return PO_OK;

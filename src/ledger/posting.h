@@ -26,13 +26,16 @@ struct claims *ledger_claims(struct ledger *ledger);
 bool ledger_is_connected(const struct ledger *ledger);
 /* Connects if it is not connected: for asking whether an outage is over. */
 PO_MUST_USE enum po_class ledger_connect(struct ledger *ledger, struct po_error *error);
+/* How often a record failed by itself before, by its letter id. */
+PO_MUST_USE enum po_class ledger_failures(struct ledger *ledger, const char *letter_id,
+                                          unsigned *failures_out, struct po_error *error);
 /* For a worker without work: pings in time, see db_keep_alive(). */
 void ledger_keep_alive(struct ledger *ledger);
 
 /*
  * Posts all postings that are ours (VERDICT_NONE, no leader, a rule), in order of their turn, in
- * one transaction. After OK each of them has a verdict: POSTED, SKIPPED, HELD or REJECTED (with
- * `reason`), or, when somebody else settled it meanwhile, what claims_read() says.
+ * one transaction. After OK each of them has a verdict: POSTED, SKIPPED, SUSPENSE, PARKED, HELD or
+ * REJECTED (with `reason`), or, when somebody else settled it meanwhile, what claims_read() says.
  * After any other class the transaction is rolled back and each of them is VERDICT_NONE again:
  * TRANSIENT, SYSTEMIC as they say; UNCERTAIN: COMMIT's answer is lost and reading again failed too;
  * RECORD, BUG: halve the set, the culprit is in it.

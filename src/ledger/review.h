@@ -11,6 +11,8 @@
 
 #define REVIEW_PAYLOAD_CONFLICT    "PAYLOAD_CONFLICT"
 #define REVIEW_NO_POSTING_RECORDED "NO_POSTING_RECORDED"
+#define REVIEW_PARK_GAVE_UP        "PARK_GAVE_UP"
+#define REVIEW_ORPHAN              "ORPHAN"
 
 /*
  * Inserts one item a posting, inside the caller's transaction or, without one, in its own commit.

@@ -11,6 +11,7 @@ struct orders {
         char initial[STATUS_BYTES];
         struct states external;
         char amount[16];
+        char suspense[ACCOUNT_CODE_BYTES];
 };
 
 struct rules {
@@ -77,6 +78,9 @@ static enum po_class read_states(const struct node *node, const struct field *fi
                 .help = help_text                                                                  \
         }
 
+static enum po_class read_template(const struct node *node, const struct field *field, void *target,
+                                   struct po_error *error);
+
 static const char *const amount_words[] = { "must_match", "any", NULL };
 static const struct field order_fields[] = {
         WORD("initial", orders, initial, false, "PENDING_PAY", "state of a newly registered order"),
@@ -88,6 +92,13 @@ static const struct field order_fields[] = {
           .words = amount_words,
           .fallback = "must_match",
           .help = "whether a payment must be of the order's amount and currency" },
+        { .name = "suspense",
+          .kind = FIELD_CUSTOM,
+          .reader = read_template,
+          .offset = offsetof(struct orders, suspense),
+          .size = ACCOUNT_CODE_BYTES,
+          .fallback = "'suspense:{channel}'",
+          .help = "account of money that could not move its order" },
         { .name = NULL },
 };
 
@@ -295,6 +306,20 @@ static enum po_class check_states(const struct rules *rules, const struct node *
         return PO_OK;
 }
 
+/* What the channel received stays where it is; whose it is, a person must say. */
+static void fill_suspense(struct rules *rules)
+{
+        for (size_t i = 0; i < rules->count; i++) {
+                struct event_rule *rule = &rules->rules[i];
+                for (size_t j = 0; j < rule->lines_count; j++) {
+                        rule->suspense[j] = rule->lines[j];
+                        if (rule->lines[j].credit[0] != '\0')
+                                memcpy(rule->suspense[j].credit, rules->orders.suspense,
+                                       sizeof rules->orders.suspense);
+                }
+        }
+}
+
 static enum po_class fill(struct rules *rules, const struct node *orders, const struct node *events,
                           struct po_error *error)
 {
@@ -313,6 +338,7 @@ static enum po_class fill(struct rules *rules, const struct node *orders, const 
                 if (read_rule(node_key(events, rules->count), node_at(events, rules->count),
                               &rules->rules[rules->count], error) != PO_OK)
                         return error->kind;
+        fill_suspense(rules);
         return check_states(rules, events, error);
 }
 

@@ -47,7 +47,8 @@ struct event_rule {
         enum rule_otherwise otherwise;
         size_t lines_count;
         struct rule_line lines[RULE_LINES_MAX];
-        char outbox[PO_EVENT_BYTES]; /* type of the outbox row; "": none */
+        struct rule_line suspense[RULE_LINES_MAX]; /* the same, every credit to orders.suspense */
+        char outbox[PO_EVENT_BYTES];               /* type of the outbox row; "": none */
 };
 
 struct rules;

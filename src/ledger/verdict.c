@@ -4,6 +4,8 @@
 
 static const char *const names[VERDICT_COUNT] = {
         [VERDICT_NONE] = "NONE",         [VERDICT_POSTED] = "POSTED",
+        [VERDICT_SUSPENSE] = "SUSPENSE", [VERDICT_DISCARDED] = "DISCARDED",
+        [VERDICT_PARKED] = "PARKED",     [VERDICT_ORPHANED] = "ORPHANED",
         [VERDICT_SKIPPED] = "SKIPPED",   [VERDICT_DUPLICATE] = "DUPLICATE",
         [VERDICT_CONFLICT] = "CONFLICT", [VERDICT_REJECTED] = "REJECTED",
         [VERDICT_HELD] = "HELD",
@@ -12,6 +14,12 @@ static const char *const names[VERDICT_COUNT] = {
 const char *verdict_name(enum verdict verdict)
 {
         return names[verdict];
+}
+
+bool verdict_is_outcome(enum verdict verdict)
+{
+        return verdict == VERDICT_POSTED || verdict == VERDICT_SKIPPED ||
+               verdict == VERDICT_SUSPENSE || verdict == VERDICT_DISCARDED;
 }
 
 enum verdict verdict_parse(const char *word)

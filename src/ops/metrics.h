@@ -15,10 +15,16 @@
         X(METRIC_POSTED, "postonce_notifications_total{verdict=\"POSTED\"}", "counter",            \
           "notifications by verdict")                                                              \
         X(METRIC_SKIPPED, "postonce_notifications_total{verdict=\"SKIPPED\"}", "counter", "")      \
+        X(METRIC_SUSPENSE, "postonce_notifications_total{verdict=\"SUSPENSE\"}", "counter", "")    \
+        X(METRIC_DISCARDED, "postonce_notifications_total{verdict=\"DISCARDED\"}", "counter", "")  \
+        X(METRIC_PARKED, "postonce_notifications_total{verdict=\"PARKED\"}", "counter", "")        \
+        X(METRIC_ORPHANED, "postonce_notifications_total{verdict=\"ORPHANED\"}", "counter", "")    \
         X(METRIC_DUPLICATE, "postonce_notifications_total{verdict=\"DUPLICATE\"}", "counter", "")  \
         X(METRIC_CONFLICT, "postonce_notifications_total{verdict=\"CONFLICT\"}", "counter", "")    \
         X(METRIC_REJECTED, "postonce_notifications_total{verdict=\"REJECTED\"}", "counter", "")    \
         X(METRIC_HELD, "postonce_notifications_total{verdict=\"HELD\"}", "counter", "")            \
+        X(METRIC_PAUSED, "postonce_paused", "gauge",                                               \
+          "1 while an operator or the flood guard has paused the whole intake")                    \
         X(METRIC_BATCHES, "postonce_batches_total", "counter", "ledger transactions committed")    \
         X(METRIC_RETRIES, "postonce_retries_total", "counter",                                     \
           "units rolled back and tried again")                                                     \

@@ -9,6 +9,9 @@
 #include "base/clock.h"
 #include "base/failpoint.h"
 #include "base/limits.h"
+#include "base/log.h"
+#include "kafka/dead_letter.h"
+#include "ledger/parked.h"
 #include "ops/metrics.h"
 
 /* A deadlock or a lock wait is tried again at once a few times before the records are given back.
@@ -100,8 +103,7 @@ size_t batch_fill(struct batch *batch, const struct record *records, size_t coun
         return batch->parcels_count;
 }
 
-/* The parcel that a posting came in. */
-static struct parcel *parcel_of(struct batch *batch, const struct posting *posting)
+struct parcel *batch_parcel(const struct batch *batch, const struct posting *posting)
 {
         size_t low = 0, high = batch->parcels_count;
         while (high - low > 1) {
@@ -117,7 +119,7 @@ static struct parcel *parcel_of(struct batch *batch, const struct posting *posti
 /* The culprit stands alone. What a BUG is, only the rest of the batch can tell. */
 static void isolate(struct batch *batch, struct posting *posting, const struct po_error *error)
 {
-        struct parcel *parcel = parcel_of(batch, posting);
+        struct parcel *parcel = batch_parcel(batch, posting);
         posting->verdict = VERDICT_REJECTED;
         reject(parcel, true);
         parcel->error = *error;
@@ -146,12 +148,18 @@ static enum po_class claim_step(struct ledger *ledger, struct posting **postings
         return PO_FAILPOINT("claim.committed");
 }
 
-static enum po_class try_step(batch_step step, struct ledger *ledger, struct posting **postings,
-                              size_t count, struct po_error *error)
+/* With strict.unfinished a posting that was begun is never begun again by ourselves. */
+static bool may_repeat(const struct batch *batch, batch_step step)
+{
+        return step == claim_step || batch->policy == NULL || !batch->policy->reconcile;
+}
+
+static enum po_class try_step(const struct batch *batch, batch_step step, struct ledger *ledger,
+                              struct posting **postings, size_t count, struct po_error *error)
 {
         for (unsigned tries = 0;; tries++) {
                 enum po_class kind = step(ledger, postings, count, error);
-                if (!is_worth_a_quick_try(kind, ledger, tries))
+                if (!may_repeat(batch, step) || !is_worth_a_quick_try(kind, ledger, tries))
                         return kind;
                 metric_add(METRIC_RETRIES, 1);
                 wait_briefly();
@@ -168,7 +176,7 @@ static enum po_class halve(struct batch *batch, batch_step step, struct ledger *
 {
         if (count == 0)
                 return PO_OK;
-        enum po_class kind = try_step(step, ledger, postings, count, error);
+        enum po_class kind = try_step(batch, step, ledger, postings, count, error);
         if (kind != PO_RECORD && kind != PO_BUG)
                 return kind;
         *halved_out = true;
@@ -209,21 +217,43 @@ static void give_back(struct batch *batch, struct parcel *parcel)
         }
 }
 
+/*
+ * It was found to be the record's own fault before, beside others that posted then. When it comes
+ * again the same others are settled already, and nothing fresh would ever acquit the database.
+ */
+static enum po_class failed_before(struct ledger *ledger, const struct parcel *parcel,
+                                   bool *before_out, struct po_error *error)
+{
+        char id[LETTER_ID_BYTES];
+        unsigned failures;
+        letter_id(parcel->record, id);
+        if (ledger_failures(ledger, id, &failures, error) != PO_OK)
+                return error->kind;
+        *before_out = failures > 0;
+        return PO_OK;
+}
+
 /* A BUG that reproduces alone is the record's fault only if another record posts; else all of them
- * met something systemic. */
-static enum po_class judge_bugs(struct batch *batch, struct po_error *error)
+ * met something systemic. may_ask: the database answers. */
+static enum po_class judge_bugs(struct batch *batch, struct ledger *ledger, bool may_ask,
+                                struct po_error *error)
 {
         bool posted = false;
         for (size_t i = 0; i < batch->postings_count; i++)
-                posted |= (batch->postings[i].verdict == VERDICT_POSTED ||
-                           batch->postings[i].verdict == VERDICT_SKIPPED) &&
-                          !batch->postings[i].again;
+                posted |=
+                        verdict_is_outcome(batch->postings[i].verdict) && !batch->postings[i].again;
         if (posted)
                 return PO_OK;
         enum po_class kind = PO_OK;
         for (size_t i = 0; i < batch->parcels_count; i++) {
                 struct parcel *parcel = &batch->parcels[i];
+                struct po_error asking;
+                bool before = false;
                 if (parcel->verdict != VERDICT_REJECTED || parcel->error.kind != PO_BUG)
+                        continue;
+                if (may_ask && failed_before(ledger, parcel, &before, &asking) != PO_OK)
+                        log_failure(LOG_LEVEL_WARN, "failures_unread", &asking);
+                if (before)
                         continue;
                 give_back(batch, parcel);
                 if (kind != PO_OK)
@@ -234,32 +264,68 @@ static enum po_class judge_bugs(struct batch *batch, struct po_error *error)
         return kind;
 }
 
-static enum po_class claim_and_post(struct batch *batch, struct ledger *ledger,
-                                    struct po_error *error)
+static enum po_class claim(struct batch *batch, struct ledger *ledger, struct po_error *error)
 {
         bool halved = false;
         size_t count = collect(batch, false);
+        claims_begin(ledger_claims(ledger));
         enum po_class kind = halve(batch, claim_step, ledger, batch->open, count, &halved, error);
-        if (kind != PO_OK)
+        if (kind != PO_OK || !halved)
                 return kind;
-        if (halved) {
-                /* Claimed in parts: leaders and followers are found again over all of them. */
-                count = collect(batch, false);
-                if (claims_read(ledger_claims(ledger), batch->open, count, error) != PO_OK)
-                        return error->kind;
+        /* Claimed in parts: leaders and followers are found again over all of them. */
+        count = collect(batch, false);
+        return claims_read(ledger_claims(ledger), batch->open, count, error);
+}
+
+/* A paused channel's notifications are claimed and wait. */
+static void park_paused(struct batch *batch)
+{
+        size_t count = collect(batch, true);
+        for (size_t i = 0; i < count && batch->pauses != NULL; i++) {
+                if (!pauses_have(batch->pauses, batch->open[i]->notification->channel))
+                        continue;
+                batch->open[i]->verdict = VERDICT_PARKED;
+                batch->open[i]->reason = PARKED_PAUSED;
         }
-        count = collect(batch, true);
+}
+
+static enum po_class post(struct batch *batch, struct ledger *ledger, struct po_error *error)
+{
+        bool halved = false;
+        park_paused(batch);
+        size_t count = collect(batch, true);
         return halve(batch, posting_run, ledger, batch->open, count, &halved, error);
+}
+
+static enum po_class settle(struct batch *batch, struct ledger *ledger, bool claimed,
+                            struct po_error *error)
+{
+        struct po_error bug;
+        enum po_class kind;
+        if (claimed) {
+                size_t count = collect(batch, false);
+                kind = claims_read(ledger_claims(ledger), batch->open, count, error);
+        } else {
+                kind = claim(batch, ledger, error);
+        }
+        if (kind == PO_OK && !claimed)
+                claims_spend(ledger_claims(ledger));
+        if (kind == PO_OK)
+                kind = post(batch, ledger, error);
+        if (judge_bugs(batch, ledger, kind == PO_OK, &bug) == PO_OK || kind != PO_OK)
+                return kind;
+        *error = bug;
+        return error->kind;
 }
 
 enum po_class batch_settle(struct batch *batch, struct ledger *ledger, struct po_error *error)
 {
-        struct po_error bug;
-        enum po_class kind = claim_and_post(batch, ledger, error);
-        if (judge_bugs(batch, &bug) == PO_OK || kind != PO_OK)
-                return kind;
-        *error = bug;
-        return error->kind;
+        return settle(batch, ledger, false, error);
+}
+
+enum po_class batch_repost(struct batch *batch, struct ledger *ledger, struct po_error *error)
+{
+        return settle(batch, ledger, true, error);
 }
 
 static void follow(struct posting *posting)
@@ -267,8 +333,12 @@ static void follow(struct posting *posting)
         const struct posting *leader = posting->leader;
         if (posting->verdict != VERDICT_NONE || leader == NULL)
                 return;
-        if (leader->verdict != VERDICT_POSTED && leader->verdict != VERDICT_SKIPPED &&
-            leader->verdict != VERDICT_DUPLICATE)
+        if (leader->verdict == VERDICT_PARKED || leader->verdict == VERDICT_ORPHANED) {
+                posting->verdict = leader->verdict;
+                posting->reason = leader->reason;
+                return;
+        }
+        if (!verdict_is_outcome(leader->verdict) && leader->verdict != VERDICT_DUPLICATE)
                 return;
         posting->verdict = VERDICT_DUPLICATE;
         memcpy(posting->result, leader->result, sizeof posting->result);
@@ -288,11 +358,38 @@ static void hold(struct parcel *parcel, const struct posting *posting,
                           posting->notification->key);
 }
 
+/* How much a verdict weighs in its record: the heaviest one is the record's. */
+static int weight(enum verdict verdict)
+{
+        static const int weights[VERDICT_COUNT] = { [VERDICT_PARKED] = 1,
+                                                    [VERDICT_ORPHANED] = 2,
+                                                    [VERDICT_CONFLICT] = 3,
+                                                    [VERDICT_REJECTED] = 4 };
+        return weights[verdict];
+}
+
+static bool is_handed_over(enum verdict verdict)
+{
+        return verdict == VERDICT_PARKED || verdict == VERDICT_CONFLICT ||
+               verdict == VERDICT_REJECTED;
+}
+
+/* strict.hand_over: false is the literal rule: only what is settled in the ledger passes. */
+static void hold_handed_over(const struct batch *batch, struct parcel *parcel)
+{
+        if (batch->policy == NULL || batch->policy->hand_over || !is_handed_over(parcel->verdict))
+                return;
+        if (parcel->verdict != VERDICT_REJECTED)
+                po_refuse(&parcel->error, verdict_name(parcel->verdict),
+                          "it is %s, and strict.hand_over is false", verdict_name(parcel->verdict));
+        parcel->verdict = VERDICT_HELD;
+}
+
 static void conclude(struct batch *batch, struct parcel *parcel, const struct po_error *failure)
 {
-        bool rejected = parcel->verdict == VERDICT_REJECTED, conflict = false;
+        bool rejected = parcel->verdict == VERDICT_REJECTED;
         const struct posting *held = NULL;
-        enum verdict last = VERDICT_SKIPPED;
+        enum verdict last = rejected ? VERDICT_REJECTED : VERDICT_SKIPPED;
         for (size_t i = parcel->first; i < parcel->first + parcel->count; i++) {
                 struct posting *posting = &batch->postings[i];
                 follow(posting);
@@ -302,17 +399,18 @@ static void conclude(struct batch *batch, struct parcel *parcel, const struct po
                         held = posting;
                 if (posting->verdict == VERDICT_REJECTED && !rejected) {
                         rejected = true;
-                        parcel->may_change = true;
+                        parcel->may_change = !posting->gave_up;
                         po_refuse(&parcel->error, posting->reason, "%s: %s",
                                   posting->notification->key, posting->reason);
                 }
-                conflict |= posting->verdict == VERDICT_CONFLICT;
-                last = posting->verdict;
+                if (weight(posting->verdict) >= weight(last))
+                        last = posting->verdict;
         }
         if (held != NULL)
                 hold(parcel, held, failure);
         else
-                parcel->verdict = rejected ? VERDICT_REJECTED : conflict ? VERDICT_CONFLICT : last;
+                parcel->verdict = last;
+        hold_handed_over(batch, parcel);
 }
 
 void batch_conclude(struct batch *batch, const struct po_error *failure)

@@ -9,8 +9,10 @@
 
 #include "base/record.h"
 #include "channel/decode.h"
+#include "ledger/pause.h"
 #include "ledger/posting.h"
 #include "ledger/rules.h"
+#include "worker/policy.h"
 
 /* One record of the batch and what became of it. */
 struct parcel {
@@ -28,6 +30,9 @@ struct batch {
         struct po_notification *notifications;
         struct posting *postings;
         struct posting **open; /* scratch: the postings of one step */
+        /* Set by the owner, may be NULL: nothing is paused, everything is handed over. */
+        const struct pauses *pauses; /* postings of these channels are PARKED */
+        const struct policy *policy;
 };
 
 struct topic_channel {
@@ -47,6 +52,9 @@ size_t batch_fill(struct batch *batch, const struct record *records, size_t coun
                   struct decoder *decoder, const struct rules *rules,
                   const struct topic_channel *topics, size_t topics_count);
 
+/* The parcel that a posting came in. */
+struct parcel *batch_parcel(const struct batch *batch, const struct posting *posting);
+
 /*
  * Claims and posts everything, halving to isolate a record at fault. OK: every posting has a
  * verdict. Another class (TRANSIENT, UNCERTAIN, SYSTEMIC): what has no verdict yet must come again.
@@ -54,10 +62,16 @@ size_t batch_fill(struct batch *batch, const struct record *records, size_t coun
 PO_MUST_USE enum po_class batch_settle(struct batch *batch, struct ledger *ledger,
                                        struct po_error *error);
 
+/* The same for notifications that are claimed already: reads their claims instead. */
+PO_MUST_USE enum po_class batch_repost(struct batch *batch, struct ledger *ledger,
+                                       struct po_error *error);
+
 /*
- * Resolves followers (DUPLICATE of a settled leader) and gives every parcel the verdict that
- * decides its offset: HELD if anything in it must come again (failure: why), else REJECTED, else
- * CONFLICT, else that of its last notification; SKIPPED for a record without any.
+ * Resolves followers (DUPLICATE of a settled leader, PARKED with a parked one) and gives every
+ * parcel the verdict that decides its offset: HELD if anything in it must come again (failure:
+ * why), else REJECTED, else CONFLICT, ORPHANED or PARKED, else that of its last notification;
+ * SKIPPED for a record without any. Without policy.hand_over, REJECTED, CONFLICT and PARKED become
+ * HELD.
  */
 void batch_conclude(struct batch *batch, const struct po_error *failure);
 

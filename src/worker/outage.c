@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "ops/metrics.h"
 
-enum { UNREADY_AFTER_MS = 10000 };
+enum { UNREADY_AFTER_MS = 10000, TELL_EVERY_MS = 10000 };
 
 void outage_note(struct outage *outage, const struct po_error *why, enum outage_side side)
 {
@@ -12,7 +12,12 @@ void outage_note(struct outage *outage, const struct po_error *why, enum outage_
                 outage->since_ms = clock_ms();
                 outage->tries = 0;
         }
-        log_failure(LOG_LEVEL_WARN, "outage", why);
+        bool told = outage->tries > 0 && clock_ms() - outage->told_ms < TELL_EVERY_MS &&
+                    outage->told_code == why->code;
+        log_failure(told ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARN, "outage", why);
+        if (!told)
+                outage->told_ms = clock_ms();
+        outage->told_code = why->code;
         if (why->kind == PO_SYSTEMIC && outage->kind != PO_SYSTEMIC)
                 log_alarm("SYSTEMIC", NULL, "code=%d", why->code);
         outage->kind = why->kind == PO_SYSTEMIC ? PO_SYSTEMIC : PO_TRANSIENT;

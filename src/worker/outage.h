@@ -16,7 +16,9 @@ struct outage {
         enum po_class kind; /* PO_OK: none; PO_TRANSIENT or PO_SYSTEMIC */
         enum outage_side side;
         int64_t since_ms;
-        unsigned tries; /* how often it was met */
+        unsigned tries;  /* how often it was met */
+        int64_t told_ms; /* the same again is a warning once in a while only */
+        int told_code;
 };
 
 /* One failed unit: logged; the first SYSTEMIC one of an outage is alarmed. */

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "ops/metrics.h"
+#include "worker/flood.h"
 
 enum { LETTER_TEXT_BYTES = 1024 };
 
@@ -147,6 +148,7 @@ static size_t prepare_letters(struct rejecter *rejecter)
                         .reason = row->reason,
                         .text = rejection->text,
                         .attempts = row->attempts,
+                        .may_keep = letter_can_keep(rejecter->options.db, row->record),
                 };
         }
         return count;
@@ -165,6 +167,7 @@ static enum po_class record_letters(struct rejecter *rejecter, size_t letters,
                 }
                 row->letter_partition = rejecter->letters[i].partition;
                 row->letter_offset = rejecter->letters[i].offset;
+                row->keep = rejecter->letters[i].keep;
                 rejecter->recorded[recorded++] = row;
         }
         metric_add(METRIC_DEAD_LETTERS, (int64_t)recorded);
@@ -183,12 +186,16 @@ static enum po_class send_letters(struct rejecter *rejecter, struct po_error *er
         size_t letters = prepare_letters(rejecter);
         if (letters == 0)
                 return PO_OK;
+        if (rejecter->options.most_per_minute > 0 &&
+            flood_check(letters, rejecter->options.most_per_minute, rejecter->options.db,
+                        &rejecter->sql, error) != PO_OK)
+                return error->kind;
         struct po_error sending = { 0 };
         enum po_class sent = letters_send(rejecter->options.sink, rejecter->options.topic,
                                           rejecter->letters, letters, &sending);
         if (sent != PO_OK)
-                log_alarm("DEAD_LETTER_NOT_WRITABLE", NULL, "topic=%s class=%s",
-                          rejecter->options.topic, po_class_name(sent));
+                log_alarm(sent == PO_RECORD ? LETTER_TOO_LARGE : "DEAD_LETTER_NOT_WRITABLE", NULL,
+                          "topic=%s class=%s", rejecter->options.topic, po_class_name(sent));
         if (record_letters(rejecter, letters, &sending, error) != PO_OK)
                 return error->kind;
         return PO_OK;

@@ -14,9 +14,10 @@ struct rejecter;
 
 struct rejecter_options {
         struct db *db;
-        struct sink *sink; /* NULL without topic */
-        const char *topic; /* NULL: nothing can be rejected, such records are held */
-        int64_t attempts;  /* failures that may change are counted up to this */
+        struct sink *sink;       /* NULL without topic */
+        const char *topic;       /* NULL: nothing can be rejected, such records are held */
+        int64_t attempts;        /* failures that may change are counted up to this */
+        int64_t most_per_minute; /* letters of all workers together, see flood.h; 0: any */
         size_t records_max;
 };
 
@@ -28,7 +29,7 @@ void rejecter_close(struct rejecter *rejecter); /* takes NULL */
 /*
  * Every REJECTED parcel either stays so (its letter is acknowledged and recorded) or becomes HELD.
  * Not OK: those that are not through yet are HELD; the class says whether it is the database's or
- * the broker's outage.
+ * the broker's outage, or SYSTEMIC because there were too many (flood.h).
  */
 PO_MUST_USE enum po_class reject_all(struct rejecter *rejecter, struct batch *batch,
                                      struct po_error *error);

@@ -8,11 +8,17 @@
 #include "base/log.h"
 #include "ops/metrics.h"
 #include "ops/notify.h"
-#include "worker/conflict.h"
+#include "worker/holds.h"
+#include "worker/keep.h"
 #include "worker/outage.h"
+#include "worker/redrive.h"
 #include "worker/reject.h"
 
-enum { TAKE_WAIT_MS = 200 }; /* how long one poll waits for a first record */
+enum {
+        TAKE_WAIT_MS = 200, /* how long one poll waits for a first record */
+        TICK_MS = 1000,
+        REDRIVES_A_TICK = 10, /* so that parked ones do not keep the records waiting */
+};
 
 /* What follows from a verdict; the only place that says it. */
 struct settlement {
@@ -24,21 +30,29 @@ struct settlement {
 static const struct settlement settlements[VERDICT_COUNT] = {
         [VERDICT_POSTED] = { true, LOG_LEVEL_DEBUG, METRIC_POSTED },
         [VERDICT_SKIPPED] = { true, LOG_LEVEL_INFO, METRIC_SKIPPED },
+        [VERDICT_SUSPENSE] = { true, LOG_LEVEL_WARN, METRIC_SUSPENSE },
+        [VERDICT_DISCARDED] = { true, LOG_LEVEL_INFO, METRIC_DISCARDED },
+        [VERDICT_PARKED] = { true, LOG_LEVEL_INFO, METRIC_PARKED },
+        [VERDICT_ORPHANED] = { true, LOG_LEVEL_ERROR, METRIC_ORPHANED },
         [VERDICT_DUPLICATE] = { true, LOG_LEVEL_INFO, METRIC_DUPLICATE },
         [VERDICT_CONFLICT] = { true, LOG_LEVEL_ERROR, METRIC_CONFLICT },
         [VERDICT_REJECTED] = { true, LOG_LEVEL_WARN, METRIC_REJECTED },
         [VERDICT_HELD] = { false, LOG_LEVEL_INFO, METRIC_HELD },
 };
-_Static_assert(VERDICT_COUNT == 7, "a new verdict needs its settlement");
+_Static_assert(VERDICT_COUNT == 11, "a new verdict needs its settlement");
 
 struct worker {
         const struct worker_options *options;
         struct batch batch;
         struct ledger *ledger;
         struct rejecter *rejecter;
+        struct redrive *redrive;
         struct sql sql;
 
         struct outage outage;
+        struct pauses pauses;
+        struct holds holds;
+        int64_t tick_next_ms;
         int64_t watchdog_every_ms, watchdog_next_ms; /* 0: nobody waits for it */
 };
 
@@ -62,7 +76,8 @@ static void log_posting(const struct posting *posting, const struct parcel *parc
 {
         const struct settlement *settlement = &settlements[posting->verdict];
         const char *reason = posting->reason != NULL ? posting->reason : parcel->error.reason;
-        bool settled = settlement->passes && posting->verdict != VERDICT_REJECTED;
+        bool settled = settlement->passes && posting->verdict != VERDICT_REJECTED &&
+                       posting->verdict != VERDICT_PARKED;
         if (posting->result[0] != '\0')
                 log_event(settlement->level, "notification", "verdict=%s result=%s%s",
                           verdict_name(posting->verdict), posting->result,
@@ -73,11 +88,31 @@ static void log_posting(const struct posting *posting, const struct parcel *parc
                           !settled && reason != NULL ? reason : "none");
 }
 
-static void report_parcel(const struct worker *worker, const struct parcel *parcel)
+/* Behind a hold all but what was settled just now is told when it comes again: counted once. */
+static bool is_told_later(const struct posting *posting, bool comes_again)
+{
+        return comes_again && (posting->again || !verdict_is_outcome(posting->verdict));
+}
+
+static void report_record(const struct parcel *parcel)
+{
+        const struct record *record = parcel->record;
+        log_set_record(record->topic, record->partition, record->offset, NULL);
+        if (parcel->verdict == VERDICT_REJECTED)
+                log_failure(LOG_LEVEL_WARN, "rejected", &parcel->error);
+        if (parcel->verdict == VERDICT_REJECTED && parcel->count == 0)
+                metric_add(METRIC_REJECTED, 1);
+        if (parcel->verdict == VERDICT_HELD)
+                log_failure(LOG_LEVEL_INFO, "held", &parcel->error);
+}
+
+static void report_parcel(const struct batch *batch, const struct parcel *parcel, bool comes_again)
 {
         const struct record *record = parcel->record;
         for (size_t i = parcel->first; i < parcel->first + parcel->count; i++) {
-                const struct posting *posting = &worker->batch.postings[i];
+                const struct posting *posting = &batch->postings[i];
+                if (is_told_later(posting, comes_again))
+                        continue;
                 if (!posting->again)
                         metric_add(settlements[posting->verdict].metric, 1);
                 if (!log_is_on(settlements[posting->verdict].level))
@@ -86,36 +121,42 @@ static void report_parcel(const struct worker *worker, const struct parcel *parc
                                posting->notification->key);
                 log_posting(posting, parcel);
         }
-        log_set_record(record->topic, record->partition, record->offset, NULL);
-        if (parcel->verdict == VERDICT_REJECTED)
-                log_failure(LOG_LEVEL_WARN, "rejected", &parcel->error);
-        if (parcel->verdict == VERDICT_REJECTED && parcel->count == 0)
-                metric_add(METRIC_REJECTED, 1);
-        if (parcel->verdict == VERDICT_HELD)
-                log_failure(LOG_LEVEL_INFO, "held", &parcel->error);
+        if (!comes_again)
+                report_record(parcel);
         log_clear_record();
+}
+
+/* An outage is no matter of this record: only what stands alone is told to people. */
+static void hold(struct worker *worker, const struct parcel *parcel, bool may_note)
+{
+        struct source *source = worker->options->source;
+        unsigned tries = source_hold_tries(source, parcel->record);
+        source_hold(source, parcel->record, backoff_ms(&worker->options->backoff, tries));
+        if (may_note)
+                holds_note(&worker->holds, parcel, tries);
 }
 
 /*
  * The last step: offsets pass up to the first record of a partition that must come again; there the
  * partition is held. What stands behind it in this batch may be settled, its offset is not stored.
  */
-static enum po_class settle(struct worker *worker, struct po_error *error)
+static enum po_class settle(struct worker *worker, bool may_note, struct po_error *error)
 {
         struct source *source = worker->options->source;
         if (PO_FAILPOINT("settle.begun") != PO_OK)
                 return error->kind;
         for (size_t i = 0; i < worker->batch.parcels_count; i++) {
-                const struct parcel *parcel = &worker->batch.parcels[i];
-                report_parcel(worker, parcel);
-                if (source_is_held(source, parcel->record))
+                struct parcel *parcel = &worker->batch.parcels[i];
+                bool comes_again = source_is_held(source, parcel->record);
+                if (!comes_again && parcel->verdict == VERDICT_HELD)
+                        holds_skip(&worker->holds, &worker->batch, parcel);
+                report_parcel(&worker->batch, parcel, comes_again);
+                if (comes_again)
                         continue;
                 if (settlements[parcel->verdict].passes)
                         source_store(source, parcel->record);
                 else
-                        source_hold(source, parcel->record,
-                                    backoff_ms(&worker->options->backoff,
-                                               source_hold_tries(source, parcel->record)));
+                        hold(worker, parcel, may_note);
         }
         return PO_FAILPOINT("settle.stored");
 }
@@ -130,6 +171,15 @@ static void hold_all(struct worker *worker)
                                     backoff_ms(&worker->options->backoff, 0));
 }
 
+static enum po_class first_outage(enum po_class so_far, const struct po_error *later,
+                                  struct po_error *error)
+{
+        if (so_far != PO_OK)
+                return so_far;
+        *error = *later;
+        return error->kind;
+}
+
 /* The batch in hand, from claim to offset. The first outage of its steps, or OK. */
 static enum po_class round_trip(struct worker *worker, struct po_error *error)
 {
@@ -142,16 +192,11 @@ static enum po_class round_trip(struct worker *worker, struct po_error *error)
         if (kind == PO_OK)
                 metric_add(METRIC_BATCHES, 1);
 
-        if (conflicts_keep(batch, worker->options->db, &worker->sql, &later) != PO_OK &&
-            kind == PO_OK) {
-                *error = later;
-                kind = error->kind;
-        }
-        if (reject_all(worker->rejecter, batch, &later) != PO_OK && kind == PO_OK) {
-                *error = later;
-                kind = error->kind;
-        }
-        if (settle(worker, &later) != PO_OK)
+        if (batch_keep(batch, worker->options->db, &worker->sql, &later) != PO_OK)
+                kind = first_outage(kind, &later, error);
+        if (reject_all(worker->rejecter, batch, &later) != PO_OK)
+                kind = first_outage(kind, &later, error);
+        if (settle(worker, kind == PO_OK, &later) != PO_OK)
                 hold_all(worker);
         return kind;
 }
@@ -204,6 +249,55 @@ static void rest(struct worker *worker)
                 outage_over(&worker->outage);
 }
 
+/* Parked notifications that are due; what waits on is told of no more. True: there may be more. */
+static bool redrive(struct worker *worker, struct po_error *error)
+{
+        struct batch *batch;
+        struct po_error later;
+        enum po_class kind = redrive_take(worker->redrive, &worker->pauses, &batch, error);
+        if (kind != PO_OK || batch == NULL)
+                return false;
+        bool full = batch->parcels_count == REDRIVE_ROWS_MAX;
+        kind = PO_FAILPOINT("redrive.taken");
+        if (kind == PO_OK)
+                kind = batch_repost(batch, worker->ledger, error);
+        batch_conclude(batch, kind == PO_OK ? NULL : error);
+        if (batch_keep(batch, worker->options->db, &worker->sql, &later) != PO_OK)
+                kind = first_outage(kind, &later, error);
+        if (reject_all(worker->rejecter, batch, &later) != PO_OK)
+                kind = first_outage(kind, &later, error);
+        for (size_t i = 0; i < batch->parcels_count; i++)
+                report_parcel(batch, &batch->parcels[i],
+                              batch->parcels[i].verdict == VERDICT_PARKED);
+        if (redrive_finish(worker->redrive, &later) != PO_OK)
+                kind = first_outage(kind, &later, error);
+        return kind == PO_OK && full;
+}
+
+/*
+ * Once a second: what operators decided, and what waits for its time. Through an outage only what
+ * they decided: the flood guard's stop ends with their word.
+ */
+static void tick(struct worker *worker)
+{
+        int64_t now_ms = clock_ms();
+        struct po_error error = { .kind = PO_OK };
+        bool outage = worker->outage.kind != PO_OK && worker->outage.side == OUTAGE_OF_DATABASE;
+        if (now_ms < worker->tick_next_ms || (outage && !ledger_is_connected(worker->ledger)))
+                return;
+        worker->tick_next_ms = now_ms + TICK_MS;
+        if (pauses_read(worker->options->db, &worker->sql, &worker->pauses, &error) == PO_OK) {
+                metric_set(METRIC_PAUSED, worker->pauses.all);
+                if (holds_look(&worker->holds, worker->options->source, &error) != PO_OK)
+                        log_failure(LOG_LEVEL_DEBUG, "holds_not_read", &error);
+                for (int i = 0; i < REDRIVES_A_TICK && !outage && !worker->pauses.all; i++)
+                        if (!redrive(worker, &error))
+                                break;
+        }
+        if (error.kind != PO_OK)
+                outage_note(&worker->outage, &error, OUTAGE_OF_DATABASE);
+}
+
 static void show_figures(const struct worker *worker)
 {
         struct source_figures figures;
@@ -216,6 +310,16 @@ static void show_figures(const struct worker *worker)
                 readiness_set(figures.joined ? NULL : "not joined its consumer group yet");
 }
 
+static enum po_class take(struct worker *worker, const struct record **records_out,
+                          size_t *count_out, struct po_error *error)
+{
+        struct source *source = worker->options->source;
+        *count_out = 0;
+        if (worker->pauses.all)
+                return source_idle(source, TAKE_WAIT_MS, error);
+        return source_take(source, TAKE_WAIT_MS, records_out, count_out, error);
+}
+
 /* One turn of the loop. True when an end was reached. */
 static bool turn(struct worker *worker, enum worker_end *end_out)
 {
@@ -224,9 +328,12 @@ static bool turn(struct worker *worker, enum worker_end *end_out)
         size_t count;
         struct po_error error;
         beat(worker);
-        if (worker->outage.kind == PO_SYSTEMIC)
+        if (worker->outage.kind == PO_SYSTEMIC) {
                 wait_out_systemic(worker);
-        enum po_class kind = source_take(options->source, TAKE_WAIT_MS, &records, &count, &error);
+                worker->tick_next_ms = 0; /* no probe before a look: the guard may have paused us */
+        }
+        tick(worker);
+        enum po_class kind = take(worker, &records, &count, &error);
         show_figures(worker);
         if (kind != PO_OK) {
                 outage_note(&worker->outage, &error, OUTAGE_OF_BROKER);
@@ -239,6 +346,10 @@ static bool turn(struct worker *worker, enum worker_end *end_out)
         rest(worker);
         if (!options->until_end)
                 return false;
+        if (worker->pauses.all) {
+                *end_out = WORKER_AT_HOLD;
+                return true;
+        }
         enum source_end end;
         if (source_end(options->source, &end, &error) != PO_OK) {
                 outage_note(&worker->outage, &error, OUTAGE_OF_BROKER);
@@ -251,18 +362,28 @@ static bool turn(struct worker *worker, enum worker_end *end_out)
 static enum po_class open_parts(struct worker *worker, struct po_error *error)
 {
         const struct worker_options *options = worker->options;
-        size_t capacity = options->records_max + NOTIFICATIONS_PER_RECORD_MAX;
+        size_t records_max =
+                options->records_max > REDRIVE_ROWS_MAX ? options->records_max : REDRIVE_ROWS_MAX;
+        size_t capacity = records_max + NOTIFICATIONS_PER_RECORD_MAX;
         struct rejecter_options rejecter = {
                 .db = options->db,
                 .sink = options->sink,
                 .topic = options->dead_letter_topic,
                 .attempts = options->dead_letter_attempts,
-                .records_max = options->records_max,
+                .most_per_minute = options->policy.letters_per_minute,
+                .records_max = records_max,
         };
         if (batch_open(&worker->batch, options->records_max, error) != PO_OK ||
             ledger_open(&worker->ledger, options->db, options->rules, capacity, error) != PO_OK ||
-            rejecter_open(&worker->rejecter, &rejecter, error) != PO_OK)
+            rejecter_open(&worker->rejecter, &rejecter, error) != PO_OK ||
+            redrive_open(&worker->redrive, options->db, &options->policy, options->rules, error) !=
+                    PO_OK)
                 return error->kind;
+        worker->holds.db = options->db;
+        worker->batch.pauses = &worker->pauses;
+        worker->batch.policy = &options->policy;
+        if (options->policy.reconcile)
+                claims_be_strict(ledger_claims(worker->ledger));
         return PO_OK;
 }
 
@@ -279,6 +400,8 @@ enum po_class worker_run(const struct worker_options *options, enum worker_end *
         batch_close(&worker.batch);
         ledger_close(worker.ledger);
         rejecter_close(worker.rejecter);
+        redrive_close(worker.redrive);
+        holds_free(&worker.holds);
         sql_free(&worker.sql);
         return kind;
 }

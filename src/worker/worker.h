@@ -16,6 +16,7 @@
 #include "ledger/posting.h"
 #include "worker/backoff.h"
 #include "worker/batch.h"
+#include "worker/policy.h"
 
 struct worker_options {
         struct source *source;
@@ -29,6 +30,7 @@ struct worker_options {
         const char *dead_letter_topic; /* NULL: none */
         int64_t dead_letter_attempts;
         struct backoff backoff;
+        struct policy policy;
         bool until_end;
         const volatile sig_atomic_t *stop; /* not 0: finish the batch in hand and return */
 };

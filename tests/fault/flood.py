@@ -1,5 +1,6 @@
 """What the fault tests share: payments by the thousand, a look at what is in flight, the count afterwards."""
 import collections
+import itertools
 import json
 import os
 import pathlib
@@ -8,7 +9,7 @@ import urllib.error
 import urllib.request
 
 from support.wait import wait_until
-from support.worker import free_port, notification
+from support.worker import notification
 
 ROWS_A_STATEMENT = 2000
 TRANSACTION = re.compile(r"---TRANSACTION \d+, ACTIVE(?:.*\n)+?(?:MySQL|MariaDB) thread id (\d+)")
@@ -104,16 +105,19 @@ def is_inside_transaction(db, worker):
     return bool(idle.keys() & open_transactions(db))
 
 
-def freeze_inside_transaction(db, worker):
-    """SIGSTOP at an instant where the worker holds a ledger transaction open."""
+def freeze_inside_transaction(db, *workers):
+    """SIGSTOP to the first of the workers that is met with a ledger transaction open; returns it."""
+    turn = itertools.cycle(workers)
+
     def caught():
+        worker = next(turn)
         assert worker.alive(), f"{worker.name} ended by itself"
         worker.freeze()
         if is_inside_transaction(db, worker):
-            return True
+            return worker
         worker.thaw()
-        return False
-    wait_until(caught, f"{worker.name} is caught inside a transaction", 30, [worker.log])
+        return None
+    return wait_until(caught, "a worker is caught inside a transaction", 30, [worker.log for worker in workers])
 
 
 def is_waiting_for_lock(db):

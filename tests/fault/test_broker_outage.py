@@ -1,5 +1,6 @@
 """The broker dies in the middle of the work: the workers stay, and go on when it is back."""
 import flood
+from support.worker import free_port
 
 COUNT, STRIKE = 4000, 1000
 # So little is fetched ahead that a dead broker is missed at once; a full queue waits that back-off, 500 ms otherwise.
@@ -8,7 +9,7 @@ SMALL_FETCHES = {"kafka": {"queued.min.messages": 300, "fetch.message.max.bytes"
 
 
 def test_broker_killed_and_started_again_loses_nothing_and_ends_no_worker(postonce, db):
-    ports = [flood.free_port(), flood.free_port()]
+    ports = [free_port(), free_port()]
     postonce.configure(SMALL_FETCHES)
     postonce.migrate()
     payments = flood.payments(COUNT)

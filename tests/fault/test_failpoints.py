@@ -4,8 +4,10 @@ import re
 
 import flood
 import pytest
+from support.worker import free_port
 
-SOURCES = pathlib.Path(__file__).parent.parent.parent / "src"
+HERE = pathlib.Path(__file__).parent
+SOURCES = HERE.parent.parent / "src"
 
 # What is durable when the first batch stands at the point: claims, outcomes, review rows, letters in the topic, their
 # rows. Whatever is less than ALL is in flight.
@@ -22,7 +24,7 @@ POINTS = {
     "posting.before_balances": CLAIMED,
     "posting.before_commit": CLAIMED,
     "posting.committed": POSTED,
-    "review.recorded": REVIEWED,
+    "batch.kept": REVIEWED,
     "letter.acknowledged": SENT,
     "letter.recorded": ALL,
     "settle.begun": ALL,
@@ -63,9 +65,12 @@ def assert_all_is_right(postonce, payments):
     assert postonce.kafka.committed(postonce.group, postonce.topic) == {0: COUNT + 3}
 
 
-def test_every_failpoint_of_the_source_is_struck_here():
+def test_every_failpoint_of_the_source_is_struck_here_or_in_a_test_of_its_own():
     text = "".join(path.read_text() for path in SOURCES.glob("**/*.c"))
-    assert sorted(re.findall(r'PO_FAILPOINT\("([^"]+)"\)', text)) == sorted(POINTS)
+    found = re.findall(r'PO_FAILPOINT\("([^"]+)"\)', text)
+    others = "".join(path.read_text() for path in HERE.glob("test_*.py") if path.name != "test_failpoints.py")
+    assert set(POINTS) <= set(found)
+    assert [point for point in found if point not in POINTS and point not in others] == []
 
 
 @pytest.mark.parametrize("point", POINTS)
@@ -113,8 +118,7 @@ def test_bug_of_a_record_alone_stops_intake_and_dead_letters_nothing(postonce, d
 
 
 def test_error_that_lasts_is_waited_out_and_dead_letters_nothing(postonce, db):
-    port = flood.free_port()
-    payments = begin(postonce, http={"port": port}, dead_letter={"attempts": 2})
+    payments = begin(postonce, dead_letter={"attempts": 2})
     worker = postonce.start(failpoints="posting.fenced=errors@1")
     postonce.wait_for(lambda: worker.log_text().count("event=outage ") >= 4, "four outages")
     assert flood.outcomes(db) == 0 and flood.unfinished(db) == COUNT
@@ -133,7 +137,7 @@ def refuse(db, amount=None):
 
 @pytest.mark.both_databases
 def test_bug_of_every_record_stops_intake_and_dead_letters_nothing(postonce, db):
-    port = flood.free_port()
+    port = free_port()
     postonce.configure({**QUICK, "http": {"port": port}, "dead_letter": {"attempts": 2}})
     postonce.migrate()
     payments = flood.payments(COUNT)
@@ -151,6 +155,22 @@ def test_bug_of_every_record_stops_intake_and_dead_letters_nothing(postonce, db)
     postonce.wait_for(lambda: flood.page(port, "/readyz")[0] == 200, "readiness is green again")
     assert worker.stop() == 0
     flood.assert_posted_once(postonce, payments)
+
+
+def test_bug_of_one_record_in_a_backlog_larger_than_a_batch_does_not_hold_it_for_ever(postonce, db):
+    """Nothing fresh comes: what stands beside it in its batch is settled when it comes again."""
+    postonce.configure({**QUICK, "dead_letter": {"attempts": 3}, "batch": {"max_records": 20}})
+    postonce.migrate()
+    payments = flood.payments(200)
+    flood.register(db, payments)
+    culprit = payments[4]
+    refuse(db, culprit["amount_minor"])
+    flood.publish(postonce, payments, partitions=1)
+    worker = postonce.start()
+    postonce.wait_for_lag(0)
+    assert worker.stop() == 0
+    flood.assert_posted_once(postonce, [payment for payment in payments if payment is not culprit], dead_letters=1, left=1)
+    assert db.rows("SELECT reason, attempts, source_offset FROM dead_letter") == [("BUG", 3, 4)]
 
 
 @pytest.mark.both_databases

@@ -1,15 +1,16 @@
 """A worker frozen in the middle, taken for dead by its group, and woken again when others have done its work."""
 import flood
 import pytest
+from support.wait import wait_until
+from support.worker import free_port
 
 COUNT, MORE, PASS = 1500, 200, 3
 QUICK_GROUP = {"kafka": {"session.timeout.ms": 1000, "heartbeat.interval.ms": 200}, "batch": {"max_records": 100}}
 LOCK_WAIT_S = 5  # innodb_lock_wait_timeout of every session
 
 
-def begin(postonce, point, wait_timeout):
+def begin(postonce, point, wait_timeout, other_changes=None):
     """Two workers, of which the first has frozen itself at the point. Returns (frozen, other, payments)."""
-    port = flood.free_port()
     postonce.configure({**QUICK_GROUP, "mysql": {"wait_timeout": wait_timeout}})
     postonce.migrate()
     payments = flood.payments(COUNT + MORE)
@@ -17,12 +18,10 @@ def begin(postonce, point, wait_timeout):
     flood.publish(postonce, payments[:COUNT])
     frozen = postonce.start(failpoints=f"{point}=freeze@{PASS}")
     flood.wait_for_strike(postonce, frozen, point, "freeze")
-    flood.wait_until(frozen.is_frozen, "the worker is frozen")
+    wait_until(frozen.is_frozen, "the worker is frozen")
     assert flood.outcomes(postonce.db) < COUNT, "nothing was in flight"
     assert flood.unfinished(postonce.db) > 0, "nothing was in flight"
-    other = postonce.start(changes={"http": {"port": port}})
-    other.port = port
-    return frozen, other, payments
+    return frozen, postonce.start(changes=other_changes), payments
 
 
 def assert_woken_one_changes_nothing(postonce, frozen):
@@ -49,10 +48,9 @@ def finish(postonce, frozen, other, payments):
     assert "verdict=CONFLICT" not in frozen.log_text() + other.log_text()
 
 
-@pytest.mark.both_databases
-@pytest.mark.parametrize("point", ["posting.locked", "posting.fenced", "posting.before_commit"])
-def test_worker_frozen_inside_its_transaction_posts_nothing_twice(postonce, db, point):
+def frozen_inside_transaction(postonce, point):
     frozen, other, payments = begin(postonce, point, wait_timeout="4s")
+    db = postonce.db
     assert flood.is_inside_transaction(db, frozen), "nothing was open"
     postonce.wait_for(lambda: flood.is_waiting_for_lock(db), "the other worker waits for the frozen one's rows")
     assert flood.outcomes(db) < COUNT
@@ -63,10 +61,21 @@ def test_worker_frozen_inside_its_transaction_posts_nothing_twice(postonce, db, 
     finish(postonce, frozen, other, payments)
 
 
+@pytest.mark.both_databases
+def test_worker_frozen_before_its_commit_posts_nothing_twice(postonce):
+    frozen_inside_transaction(postonce, "posting.before_commit")
+
+
+@pytest.mark.parametrize("point", ["posting.locked", "posting.fenced"])
+def test_worker_frozen_inside_its_transaction_posts_nothing_twice(postonce, point):
+    frozen_inside_transaction(postonce, point)
+
+
 def test_worker_frozen_for_longer_than_a_lock_wait_posts_nothing_twice(postonce, db):
-    frozen, other, payments = begin(postonce, "posting.before_commit", wait_timeout=f"{LOCK_WAIT_S + 4}s")
+    port = free_port()
+    frozen, other, payments = begin(postonce, "posting.before_commit", f"{LOCK_WAIT_S + 4}s", {"http": {"port": port}})
     assert flood.is_inside_transaction(db, frozen), "nothing was open"
-    postonce.wait_for(lambda: flood.metric(other.port, "postonce_retries_total") > 0, "a lock wait times out (1205)")
+    postonce.wait_for(lambda: flood.metric(port, "postonce_retries_total") > 0, "a lock wait times out (1205)")
     assert flood.is_inside_transaction(db, frozen), "nothing was open"
     flood.wait_for_outcomes(postonce, COUNT)
     assert_woken_one_changes_nothing(postonce, frozen)

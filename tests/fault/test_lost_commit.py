@@ -1,6 +1,7 @@
 """What became of a statement whose answer is lost? The outcomes tell, and nothing else is believed."""
 import flood
 import pytest
+from support.worker import free_port
 
 COUNT, PASS = 600, 4
 CLAIM = r"^INSERT INTO claim "
@@ -8,13 +9,13 @@ OUTCOME = r"^INSERT INTO outcome "
 BALANCE = r"^(INSERT INTO|UPDATE) balance\b"
 
 
-def begin(postonce, proxy, failpoints=None):
+def begin(postonce, proxy):
     """Notifications for about a dozen batches; returns (worker's port, payments). The worker is not started."""
-    port = flood.free_port()
+    port = free_port()
     postonce.configure({"mysql": {"host": proxy.host, "port": proxy.port}, "http": {"port": port},
                         "batch": {"max_records": 50},
                         "kafka": {"session.timeout.ms": 1000, "heartbeat.interval.ms": 200}})
-    postonce.run("migrate")
+    postonce.migrate()
     payments = flood.payments(COUNT)
     flood.register(postonce.db, payments)
     flood.publish(postonce, payments)
@@ -56,7 +57,6 @@ def test_commit_that_never_arrives_is_posted_and_counted_once(postonce, db, prox
     finish(postonce, worker, port, payments)
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize("pattern", [CLAIM, OUTCOME, BALANCE], ids=["claim", "outcome", "balance"])
 @pytest.mark.parametrize("action", ["drop_reply", "drop_query"])
 def test_statement_whose_connection_is_cut_is_posted_and_counted_once(postonce, db, proxy, pattern, action):
@@ -92,7 +92,7 @@ def test_worker_killed_after_its_commit_posts_nothing_at_the_redelivery(postonce
     offset = postonce.kafka.committed(postonce.group, postonce.topic)[0] or 0
     assert offset < settled, "nothing was in flight"
 
-    port = flood.free_port()
+    port = free_port()
     again = postonce.start(changes={"http": {"port": port}})
     flood.wait_for_outcomes(postonce, COUNT)
     postonce.wait_for_lag(0)

@@ -1,13 +1,14 @@
 """Two groups on one topic: every key is in flight twice, and each is settled once."""
 import flood
 import pytest
+from support.worker import free_port
 
-COUNT, STRIKE = 5000, 1000
+COUNT = 5000
 
 
 @pytest.mark.both_databases
 def test_two_groups_on_one_topic_settle_each_claim_once(postonce, db):
-    ports = [flood.free_port(), flood.free_port()]
+    ports = [free_port(), free_port()]
     groups = [postonce.group, f"{postonce.group}-too"]
     postonce.configure({"batch": {"max_records": 100}})
     postonce.migrate()

@@ -4,6 +4,7 @@ import collections
 Claim = collections.namedtuple("Claim", "id deliveries order_no amount payload_hash topic partition offset")
 Order = collections.namedtuple("Order", "status paid_channel paid_txn paid_amount")
 Review = collections.namedtuple("Review", "reason claim_id first_fingerprint fingerprint body state amount")
+Parked = collections.namedtuple("Parked", "key order_no channel reason tries due_at first_parked_at")
 Letter = collections.namedtuple("Letter", "reason partition offset attempts")
 
 
@@ -82,3 +83,15 @@ def letters(db):
 
 def count(db, table):
     return db.value(f"SELECT COUNT(*) FROM {table}")
+
+
+def parked(db):
+    """What waits, as it was parked."""
+    return [Parked(*row) for row in db.rows("SELECT c.idem_key, p.order_no, p.channel, p.reason, p.tries, p.due_at,"
+                                            " p.first_parked_at FROM parked p JOIN claim c ON c.id = p.claim_id"
+                                            " ORDER BY p.first_parked_at, p.claim_id")]
+
+
+def audit(db, verb):
+    """[(who, what, why)] of a verb."""
+    return db.rows("SELECT who, what, why FROM audit WHERE verb = %s ORDER BY id", verb)

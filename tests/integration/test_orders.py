@@ -39,25 +39,32 @@ def test_registering_again_does_nothing_and_with_another_amount_is_refused(ledge
     refused(ledger, "register", "R1", "--amount", "10.00", "--currency", "USD")
 
 
-@pytest.mark.parametrize("arguments", [
+WRONG_USE = [
     ["register", "R1"], ["register", "--amount", "1"], ["register", "R1", "R2", "--amount", "1"],
     ["register", "R1", "--amount", "1", "--tenant", "0"], ["register", "R1", "--amount", "1", "--colour", "red"],
     ["set", "R1", "SHIPPED"], ["set", "R1", "SHIPPED", "--why", ""], ["set", "R1", "--why", "x"],
     ["import"], ["show"], ["show", "R1", "-o", "xml"], ["destroy", "R1"], [],
-], ids=" ".join)
-def test_wrong_use_is_told_and_exits_64(ledger, arguments):
-    assert "order" in refused(ledger, *arguments, code=USAGE)
+]
 
 
-@pytest.mark.parametrize("number,amount,currency", [
-    ("R1", "0", "CNY"), ("R1", "-1", "CNY"), ("R1", "1.001", "CNY"), ("R1", "1e2", "CNY"), ("R1", "1,00", "CNY"),
-    ("R1", "99999999999999999999", "CNY"), ("R1", "1", "cny"), ("R1", "1", "XXY"), ("R1", "1.5", "JPY"),
-    ("", "1", "CNY"), ("R1 ", "1", "CNY"), ("R\n1", "1", "CNY"), ("R" * 65, "1", "CNY"),
-], ids=["zero", "negative", "too_exact", "exponent", "comma", "overflow", "lower_case", "no_currency", "yen_sen",
-        "no_number", "padded", "control", "too_long"])
-def test_an_order_that_cannot_be_is_refused(ledger, number, amount, currency):
-    text = refused(ledger, "register", number, f"--amount={amount}", "--currency", currency)
-    assert text.startswith("postonce: ")
+def test_wrong_use_is_told_and_exits_64(ledger):
+    for arguments in WRONG_USE:
+        assert "order" in refused(ledger, *arguments, code=USAGE), arguments
+
+
+IMPOSSIBLE = {  # number, amount, currency
+    "zero": ("R1", "0", "CNY"), "negative": ("R1", "-1", "CNY"), "too exact": ("R1", "1.001", "CNY"),
+    "exponent": ("R1", "1e2", "CNY"), "comma": ("R1", "1,00", "CNY"), "no amount": ("R1", "", "CNY"),
+    "overflow": ("R1", "99999999999999999999", "CNY"), "lower case": ("R1", "1", "cny"),
+    "no currency": ("R1", "1", "XXY"), "yen have no sen": ("R1", "1.5", "JPY"), "no number": ("", "1", "CNY"),
+    "padded": ("R1 ", "1", "CNY"), "control": ("R\n1", "1", "CNY"), "too long": ("R" * 65, "1", "CNY"),
+}
+
+
+def test_an_order_that_cannot_be_is_refused(ledger):
+    for case, (number, amount, currency) in IMPOSSIBLE.items():
+        text = refused(ledger, "register", number, f"--amount={amount}", "--currency", currency)
+        assert text.startswith("postonce: "), case
 
 
 def write(ledger, text):
@@ -85,16 +92,22 @@ def test_a_file_larger_than_one_statement_is_imported_whole(ledger, db):
         (3, 4000, 4000 * 4001 // 2 * 100 + 4000 * 50)]
 
 
-@pytest.mark.parametrize("text,place", [
-    ("", "orders.csv"), ("order_no,amount\nR1,1\n", "orders.csv:1"), ("order_no,amount,currency,colour\n", ":1"),
-    ("order_no,amount,currency,amount\n", ":1"), ('order_no,amount,currency\n"R1,1,CNY\n', ":2"),
-    ("order_no,amount,currency\nR1,1,CNY\nR2,1\n", ":3"), ("order_no,amount,currency\nR1,1,CNY\nR2,1,CNY,x\n", ":3"),
-    ("order_no,amount,currency\nR1,1,CNY\nR2,x,CNY\n", ":3"), ("order_no,amount,currency\nR1,1,CNY\n,1,CNY\n", ":3"),
-    ("order_no,amount,currency,tenant_id\nR1,1,CNY,0\n", ":2"), ("order_no,amount,currency\nR1,1,CNY\nR1,1,CNY\n", "R1"),
-], ids=["empty", "column_missing", "column_unknown", "column_twice", "quote", "short", "long", "amount", "number",
-        "tenant", "twice"])
-def test_a_wrong_file_is_refused_with_its_line_before_anything_is_written(ledger, text, place):
-    assert place in refused(ledger, "import", write(ledger, text))
+HEAD = "order_no,amount,currency\n"
+WRONG_FILES = {  # text, what the refusal names
+    "empty": ("", "orders.csv"), "column missing": ("order_no,amount\nR1,1\n", "orders.csv:1"),
+    "column unknown": ("order_no,amount,currency,colour\n", ":1"),
+    "column twice": ("order_no,amount,currency,amount\n", ":1"), "quote without end": (HEAD + '"R1,1,CNY\n', ":2"),
+    "a field too few": (HEAD + "R1,1,CNY\nR2,1\n", ":3"), "a field too many": (HEAD + "R1,1,CNY\nR2,1,CNY,x\n", ":3"),
+    "amount": (HEAD + "R1,1,CNY\nR2,x,CNY\n", ":3"), "no number": (HEAD + "R1,1,CNY\n,1,CNY\n", ":3"),
+    "tenant": ("order_no,amount,currency,tenant_id\nR1,1,CNY,0\n", ":2"),
+    "order twice": (HEAD + "R1,1,CNY\nR1,1,CNY\n", "R1"),
+}
+
+
+def test_a_wrong_file_is_refused_with_its_line_before_anything_is_written(ledger, db):
+    for case, (text, place) in WRONG_FILES.items():
+        assert place in refused(ledger, "import", write(ledger, text)), case
+    assert books.count(db, "payment_order") == 0
 
 
 def test_a_file_that_is_not_there_is_told(ledger):
@@ -111,14 +124,19 @@ def test_a_state_set_by_hand_is_audited_with_who_and_why(ledger, db):
     assert db.value("SELECT ABS(TIMESTAMPDIFF(SECOND, at, UTC_TIMESTAMP())) < 60 FROM audit") == 1
 
 
-@pytest.mark.parametrize("arguments,text", [
-    (["set", "R1", "PAID", "--why", "x"], "orders.external"), (["set", "R1", "NONSENSE", "--why", "x"], "NONSENSE"),
-    (["set", "R2", "SHIPPED", "--why", "x"], "R2"), (["set", "R1", "SHIPPED", "--why", "x", "--tenant", "2"], "R1"),
-    (["show", "R2"], "R2"),
-], ids=["posting_only", "unknown_state", "unknown_order", "other_tenant", "show_unknown"])
-def test_what_only_postings_do_and_what_is_not_there_are_refused(ledger, db, arguments, text):
+NOT_TO_BE_SET = {  # arguments, what the refusal names
+    "only postings lead to it": (["set", "R1", "PAID", "--why", "x"], "orders.external"),
+    "unknown state": (["set", "R1", "NONSENSE", "--why", "x"], "NONSENSE"),
+    "unknown order": (["set", "R2", "SHIPPED", "--why", "x"], "R2"),
+    "another tenant's": (["set", "R1", "SHIPPED", "--why", "x", "--tenant", "2"], "R1"),
+    "nothing to show": (["show", "R2"], "R2"),
+}
+
+
+def test_what_only_postings_do_and_what_is_not_there_are_refused(ledger, db):
     books.register(db, "R1")
-    assert text in refused(ledger, *arguments)
+    for case, (arguments, text) in NOT_TO_BE_SET.items():
+        assert text in refused(ledger, *arguments), case
 
 
 def test_show_tells_the_order_and_its_payment(ledger, db):
@@ -140,8 +158,8 @@ def test_a_service_inserts_its_orders_with_the_documented_columns_only(ledger, d
 
 
 @pytest.mark.both_databases
-@pytest.mark.parametrize("amount,status", [(0, "PENDING_PAY"), (-5, "PENDING_PAY"), (1, "")])
-def test_an_order_that_makes_no_sense_is_refused_by_the_table(ledger, db, amount, status):
-    with pytest.raises(pymysql.err.MySQLError):
-        db.execute("INSERT INTO payment_order (tenant_id, order_no, amount, currency, status)"
-                   " VALUES (1, 'R1', %s, 'CNY', %s)", amount, status)
+def test_an_order_that_makes_no_sense_is_refused_by_the_table(ledger, db):
+    for amount, status in ((0, "PENDING_PAY"), (-5, "PENDING_PAY"), (1, "")):
+        with pytest.raises(pymysql.err.MySQLError):
+            db.execute("INSERT INTO payment_order (tenant_id, order_no, amount, currency, status)"
+                       " VALUES (1, 'R1', %s, 'CNY', %s)", amount, status)

@@ -1,5 +1,4 @@
 """postonce run as its operators meet it: no file, a wrong file, its ends, its pages, an unsafe or absent server."""
-import contextlib
 import json
 import os
 import re
@@ -14,6 +13,7 @@ from pages import Pages
 from support import config as configuration
 from support.servers import free_port
 from support.worker import BINARY, notification
+from variables import server_wide
 
 DONE, UNDRAINED, CONFIGURATION = 0, 75, 78
 
@@ -104,6 +104,18 @@ def test_the_dead_letter_topic_may_not_be_one_that_is_taken_from(postonce):
     postonce.configure({"dead_letter": {"topic": postonce.topic}})
     done = postonce.run("run", check=False)
     assert done.returncode == CONFIGURATION and "for ever" in done.stderr
+
+
+def test_a_group_without_offsets_begins_at_the_beginning(postonce, db):
+    postonce.migrate()
+    books.register(db, "R1", "R2")
+    postonce.publish(notification("T1", "R1"), partition=0)
+    postonce.publish(notification("T2", "R2"), partition=3)
+    assert set(postonce.kafka.committed(postonce.group, postonce.topic).values()) == {None}
+    assert postonce.drain() == [DONE]
+    assert books.statuses(db) == {"PAID": 2}
+    committed = postonce.kafka.committed(postonce.group, postonce.topic)
+    assert (committed[0], committed[3]) == (1, 1) and postonce.kafka.lag(postonce.group, postonce.topic) == 0
 
 
 def test_until_end_ends_with_0_when_everything_is_settled_and_75_at_a_hold(ledger, db):
@@ -206,17 +218,6 @@ def test_a_worker_without_its_topic_is_not_ready_until_it_is_there(ledger, db):
     ledger.kafka.produce(late, json.dumps(notification("T1", "R1")).encode())
     ledger.wait_for(lambda: pages.is_ready() and books.order(db, "R1").status == "PAID", "it works again")
     assert worker.stop() == DONE
-
-
-@contextlib.contextmanager
-def server_wide(db, name, value):
-    """A variable of the whole server, for the length of a test."""
-    before = db.value(f"SELECT @@GLOBAL.{name}")
-    db.execute(f"SET GLOBAL {name} = {value}")
-    try:
-        yield
-    finally:
-        db.execute(f"SET GLOBAL {name} = {before}")
 
 
 def check_refused(ledger, db, name):

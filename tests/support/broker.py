@@ -52,6 +52,12 @@ def properties(node, brokers, port, controller_port, controller, data):
         "num.network.threads": 2,
         "num.io.threads": 2,
         "log.cleaner.dedupe.buffer.size": 4 * 1024 * 1024,
+        # Retention and compaction are looked after within a second, not within minutes; of topics that ask for
+        # it: records with times long ago must last a test.
+        "log.retention.ms": -1,
+        "log.initial.task.delay.ms": 500,
+        "log.retention.check.interval.ms": 500,
+        "log.cleaner.backoff.ms": 200,
     }
 
 

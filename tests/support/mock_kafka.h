@@ -76,26 +76,61 @@ static inline void world_close(struct world *world)
         dev_broker_close(world->broker);
 }
 
+struct world_message {
+        int partition;
+        const void *key;
+        size_t key_bytes;
+        const void *value;
+        size_t value_bytes;
+        int64_t timestamp_ms;        /* 0: now */
+        rd_kafka_headers_t *headers; /* taken over; or NULL */
+};
+
+static inline void world_put(struct world *world, struct world_message message)
+{
+        enum { ARGUMENTS = 7 };
+        rd_kafka_vu_t arguments[ARGUMENTS] = {
+                { .vtype = RD_KAFKA_VTYPE_TOPIC, .u.cstr = TOPIC },
+                { .vtype = RD_KAFKA_VTYPE_PARTITION, .u.i32 = message.partition },
+                { .vtype = RD_KAFKA_VTYPE_MSGFLAGS, .u.i = RD_KAFKA_MSG_F_COPY },
+                { .vtype = RD_KAFKA_VTYPE_KEY,
+                  .u.mem = { (void *)(uintptr_t)message.key, message.key_bytes } },
+                { .vtype = RD_KAFKA_VTYPE_VALUE,
+                  .u.mem = { (void *)(uintptr_t)message.value, message.value_bytes } },
+                { .vtype = RD_KAFKA_VTYPE_TIMESTAMP, .u.i64 = message.timestamp_ms },
+                { .vtype = RD_KAFKA_VTYPE_HEADERS, .u.headers = message.headers },
+        };
+        size_t count = message.headers != NULL ? ARGUMENTS : ARGUMENTS - 1;
+        rd_kafka_error_t *refused = rd_kafka_produceva(world->producer, arguments, count);
+        ck_assert_msg(refused == NULL, "%s", rd_kafka_error_string(refused));
+}
+
+static inline void world_flush(struct world *world)
+{
+        ck_assert_int_eq(rd_kafka_flush(world->producer, WORLD_WAIT_MS), 0);
+}
+
 /* Values are "0", "1", … from first on; they equal the offsets when nothing else is produced. */
 static inline void world_produce(struct world *world, int partition, int first, int count)
 {
         for (int i = first; i < first + count; i++) {
                 char value[16];
                 snprintf(value, sizeof value, "%d", i);
-                rd_kafka_resp_err_t code = rd_kafka_producev(
-                        world->producer, RD_KAFKA_V_TOPIC(TOPIC), RD_KAFKA_V_PARTITION(partition),
-                        RD_KAFKA_V_VALUE(value, strlen(value)),
-                        RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_END);
-                ck_assert_int_eq(code, RD_KAFKA_RESP_ERR_NO_ERROR);
+                world_put(world, (struct world_message){ .partition = partition,
+                                                         .value = value,
+                                                         .value_bytes = strlen(value) });
         }
-        ck_assert_int_eq(rd_kafka_flush(world->producer, WORLD_WAIT_MS), 0);
+        world_flush(world);
 }
 
 static inline struct source *world_source(struct world *world, size_t batch_records_max)
 {
         static const char *const topics[] = { TOPIC };
-        struct source_options options = { world->properties, world->properties_count, topics, 1,
-                                          batch_records_max };
+        struct source_options options = { .properties = world->properties,
+                                          .properties_count = world->properties_count,
+                                          .topics = topics,
+                                          .topics_count = 1,
+                                          .batch_records_max = batch_records_max };
         struct source *source = NULL;
         struct po_error error;
         ck_assert_msg(source_open(&source, &options, &error) == PO_OK, "%s", error.text);

@@ -3,7 +3,7 @@ import collections
 import uuid
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic
 
 from .wait import wait_until
 
@@ -19,7 +19,8 @@ class Kafka:
         self.servers = servers
         self._admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
         self._producer = Producer({"bootstrap.servers": bootstrap, "acks": "all", "linger.ms": 2,
-                                   "message.timeout.ms": TIMEOUT_S * 1000, "log_level": 0})
+                                   "message.timeout.ms": TIMEOUT_S * 1000, "log_level": 0,
+                                   "message.max.bytes": 16000000})
         self._topics = []
 
     def topic(self, partitions=1, name=None, config=None, replication=1):
@@ -37,13 +38,18 @@ class Kafka:
         found = self._admin.list_topics(topic, timeout=TIMEOUT_S).topics[topic]
         return sum(partition.leader >= 0 for partition in found.partitions.values())
 
+    def configure(self, topic, config):
+        """Sets a topic's configuration anew; what is not named goes back to the broker's default."""
+        resource = ConfigResource(ConfigResource.Type.TOPIC, topic, set_config=config)
+        self._admin.alter_configs([resource], request_timeout=TIMEOUT_S)[resource].result(TIMEOUT_S)
+
     def delete(self, topic):
         self._admin.delete_topics([topic], operation_timeout=TIMEOUT_S)[topic].result(TIMEOUT_S)
 
     def delete_all(self):
         """Removes the topics made here that are still there."""
         there = self._admin.list_topics(timeout=TIMEOUT_S).topics
-        for name in [name for name in self._topics if name in there]:
+        for name in {name for name in self._topics if name in there}:
             self.delete(name)
         self._topics.clear()
 

@@ -25,3 +25,11 @@ def wait_until(condition, what, timeout=20.0, logs=()):
             shown = [f"waited {timeout:g} s in vain: {what} (last seen: {value!r})"]
             raise AssertionError("\n".join(shown + [tail(log) for log in logs]))
         time.sleep(POLL_S)
+
+
+def stays(condition, what, seconds):
+    """The condition is true now and for so long."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        assert condition(), f"not for {seconds:g} s: {what}"
+        time.sleep(POLL_S)

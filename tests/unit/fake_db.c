@@ -3,7 +3,13 @@
 #include <assert.h>
 #include <string.h>
 
-enum { ANSWERS_MAX = 64, ROWS_MAX = 8, CELLS_MAX = 16, STATEMENTS_MAX = 4096 };
+enum {
+        ANSWERS_MAX = 64,
+        ROWS_MAX = 8,
+        CELLS_MAX = 16,
+        STATEMENTS_MAX = 4096,
+        BINARIES_MAX = 16,
+};
 
 struct answer {
         const char *piece;
@@ -20,6 +26,11 @@ struct statement {
         bool in_transaction;
 };
 
+struct binary {
+        const char *bytes;
+        size_t count;
+};
+
 struct db {
         bool connected, in_transaction, failed;
         const struct answer *result; /* the open one */
@@ -27,6 +38,8 @@ struct db {
         size_t answers_count, statements_count, seen;
         struct answer answers[ANSWERS_MAX];
         struct statement statements[STATEMENTS_MAX];
+        size_t binaries_count;
+        struct binary binaries[BINARIES_MAX];
 };
 
 static struct db fake;
@@ -75,6 +88,13 @@ void fake_row_add(const char *const *cells, size_t count)
         ck_assert(answer->rows < ROWS_MAX && count <= CELLS_MAX);
         memcpy(answer->cells[answer->rows++], cells, count * sizeof *cells);
         answer->columns = count;
+}
+
+const char *fake_binary(const void *bytes, size_t count)
+{
+        ck_assert_uint_lt(fake.binaries_count, BINARIES_MAX);
+        fake.binaries[fake.binaries_count++] = (struct binary){ bytes, count };
+        return bytes;
 }
 
 static bool starts_with(const char *text, const char *start)
@@ -221,6 +241,9 @@ const char *db_text(const struct db *db, unsigned column)
 size_t db_bytes(const struct db *db, unsigned column, const void **bytes_out)
 {
         *bytes_out = db_text(db, column);
+        for (size_t i = 0; i < db->binaries_count; i++)
+                if (db->binaries[i].bytes == *bytes_out)
+                        return db->binaries[i].count;
         return strlen(*bytes_out);
 }
 
@@ -267,6 +290,12 @@ void db_rollback(struct db *db)
 bool db_is_in_transaction(const struct db *db)
 {
         return db->in_transaction;
+}
+
+size_t db_packet_bytes(const struct db *db)
+{
+        (void)db;
+        return FAKE_PACKET_BYTES;
 }
 
 bool db_is_connected(const struct db *db)

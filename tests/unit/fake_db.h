@@ -14,6 +14,8 @@
 
 #include "mysql/db.h"
 
+enum { FAKE_PACKET_BYTES = 64 * 1024 }; /* its max_allowed_packet; larger statements pass */
+
 /* A connection with an empty script and an empty memory. */
 struct db *fake_db_open(void);
 
@@ -28,6 +30,9 @@ void fake_rows(const char *piece);
         fake_row_add((const char *const[]){ __VA_ARGS__ },                                         \
                      sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(const char *))
 void fake_row_add(const char *const *cells, size_t count);
+
+/* A cell of count bytes, NULs among them; the bytes must live. */
+const char *fake_binary(const void *bytes, size_t count);
 
 /*
  * Asserts that the statements since the last call start with these texts, one for one in this

@@ -93,6 +93,28 @@ enum po_class claims_acquire(struct claims *claims, struct posting **set, size_t
         return claims_read(claims, set, count, why);
 }
 
+/* strict.unfinished: the attempts, as claim.c counts them. */
+static char attempts[64];
+
+static void note_attempt(const char *step_name)
+{
+        size_t length = strlen(attempts);
+        ck_assert_int_lt(snprintf(attempts + length, sizeof attempts - length, "%s ", step_name),
+                         (int)(sizeof attempts - length));
+}
+
+void claims_begin(struct claims *claims)
+{
+        (void)claims;
+        note_attempt("begin");
+}
+
+void claims_spend(struct claims *claims)
+{
+        (void)claims;
+        note_attempt("spend");
+}
+
 enum po_class posting_run(struct ledger *ledger, struct posting **set, size_t count,
                           struct po_error *why)
 {
@@ -103,7 +125,7 @@ enum po_class posting_run(struct ledger *ledger, struct posting **set, size_t co
                 ck_assert_ptr_null(set[i]->leader);
                 enum verdict verdict = posted_as[letter(set[i])];
                 set[i]->verdict = verdict != VERDICT_NONE ? verdict : VERDICT_POSTED;
-                if (set[i]->verdict == VERDICT_HELD || set[i]->verdict == VERDICT_REJECTED)
+                if (!verdict_is_outcome(set[i]->verdict))
                         set[i]->reason = "TOO_EARLY";
                 else
                         snprintf(set[i]->result, sizeof set[i]->result, "result of %s",
@@ -124,6 +146,18 @@ bool ledger_is_connected(const struct ledger *ledger)
         return connected;
 }
 
+static unsigned failures_before;
+
+enum po_class ledger_failures(struct ledger *ledger, const char *letter_id, unsigned *failures_out,
+                              struct po_error *why)
+{
+        (void)ledger;
+        (void)why;
+        ck_assert_uint_eq(strlen(letter_id), 36);
+        *failures_out = failures_before;
+        return PO_OK;
+}
+
 static struct batch batch;
 static struct rules *rules;
 static struct record batch_records[FIXTURE_MAX];
@@ -139,6 +173,7 @@ static size_t fill(size_t records_max, const char *const *values, size_t count)
         memset(posted_as, 0, sizeof posted_as);
         memset(read_again_as, 0, sizeof read_again_as);
         memset(calls_count, 0, sizeof calls_count);
+        memset(attempts, 0, sizeof attempts);
         reads_count = 0;
         connected = true;
         rules_free(rules);
@@ -393,6 +428,19 @@ START_TEST(a_bug_beside_what_was_settled_before_is_systemic)
 }
 END_TEST
 
+START_TEST(a_bug_that_was_its_records_fault_before_is_so_again_though_nothing_fresh_posts)
+{
+        filled("a", "b");
+        read_as['b'] = VERDICT_POSTED;
+        read_again_as['b'] = true;
+        faults[STEP_POST]['a'] = PO_BUG;
+        failures_before = 1;
+        ck_assert_int_eq(settle(), PO_OK);
+        is_because(0, VERDICT_REJECTED, "fault of a");
+        ck_assert(batch.parcels[0].may_change);
+}
+END_TEST
+
 START_TEST(a_bug_among_the_claims_before_an_outage_is_not_rejected)
 {
         filled("a", "b");
@@ -604,6 +652,198 @@ START_TEST(a_batch_that_was_never_opened_is_closed_like_any)
 }
 END_TEST
 
+START_TEST(a_follower_of_a_parked_one_is_parked_with_it)
+{
+        filled("a", "a", "b");
+        posted_as['a'] = VERDICT_PARKED;
+        ck_assert_int_eq(settle(), PO_OK);
+        are(0, 2, VERDICT_PARKED);
+        ck_assert_int_eq(batch.postings[1].verdict, VERDICT_PARKED);
+        ck_assert_str_eq(batch.postings[1].reason, "TOO_EARLY");
+        is(2, VERDICT_POSTED);
+}
+END_TEST
+
+START_TEST(the_heaviest_verdict_is_the_records)
+{
+        /* As they weigh: outcomes and duplicates, PARKED, ORPHANED, CONFLICT, REJECTED, HELD. */
+        static const char *const records_of_two[] = { "ap", "po", "oc", "cr", "rh",
+                                                      "pa", "op", "co", "rc", "hr" };
+        static const enum verdict heaviest[] = { VERDICT_PARKED, VERDICT_ORPHANED, VERDICT_CONFLICT,
+                                                 VERDICT_REJECTED, VERDICT_HELD };
+        for (size_t i = 0; i < 10; i++) {
+                filled(records_of_two[i]);
+                posted_as['p'] = VERDICT_PARKED;
+                read_as['o'] = VERDICT_ORPHANED;
+                read_as['c'] = VERDICT_CONFLICT;
+                posted_as['r'] = VERDICT_REJECTED;
+                posted_as['h'] = VERDICT_HELD;
+                ck_assert_int_eq(settle(), PO_OK);
+                is(0, heaviest[i % 5]);
+        }
+}
+END_TEST
+
+START_TEST(a_settled_notification_does_not_hide_a_parked_one_of_its_record)
+{
+        filled("pab");
+        posted_as['p'] = VERDICT_PARKED;
+        read_as['b'] = VERDICT_DUPLICATE;
+        ck_assert_int_eq(settle(), PO_OK);
+        is(0, VERDICT_PARKED);
+        ck_assert_int_eq(batch.postings[1].verdict, VERDICT_POSTED);
+}
+END_TEST
+
+static const struct pauses sqb_paused = { .count = 2, .channels = { "SQB", "XYZ" } };
+
+START_TEST(a_paused_channels_notifications_are_claimed_and_parked)
+{
+        filled("a", "b", "a");
+        batch.pauses = &sqb_paused;
+        snprintf(batch.notifications[0].channel, PO_CHANNEL_BYTES, "SQB");
+        snprintf(batch.notifications[2].channel, PO_CHANNEL_BYTES, "SQB");
+        ck_assert_int_eq(settle(), PO_OK);
+        is(0, VERDICT_PARKED);
+        is(1, VERDICT_POSTED);
+        is(2, VERDICT_PARKED);
+        ck_assert_str_eq(batch.postings[0].reason, "PAUSED");
+        ck_assert_str_eq(batch.postings[2].reason, "PAUSED");
+        ck_assert_uint_eq(calls[STEP_CLAIM][0], 3);
+        ck_assert_uint_eq(calls[STEP_POST][0], 1);
+}
+END_TEST
+
+START_TEST(a_duplicate_of_a_paused_channel_is_a_duplicate)
+{
+        filled("a");
+        batch.pauses = &sqb_paused;
+        snprintf(batch.notifications[0].channel, PO_CHANNEL_BYTES, "SQB");
+        read_as['a'] = VERDICT_DUPLICATE;
+        ck_assert_int_eq(settle(), PO_OK);
+        is(0, VERDICT_DUPLICATE);
+}
+END_TEST
+
+static const struct policy literal = { .hand_over = false };
+static const struct policy usual = { .hand_over = true };
+static const struct policy reconciling = { .hand_over = true, .reconcile = true };
+
+START_TEST(without_hand_over_only_what_the_ledger_settled_passes)
+{
+        filled("p", "c", "r", "!", "o", "a", "s", "d");
+        batch.policy = &literal;
+        posted_as['p'] = VERDICT_PARKED;
+        read_as['c'] = VERDICT_CONFLICT;
+        posted_as['r'] = VERDICT_REJECTED;
+        read_as['o'] = VERDICT_ORPHANED;
+        posted_as['s'] = VERDICT_SUSPENSE;
+        read_as['d'] = VERDICT_DUPLICATE;
+        ck_assert_int_eq(settle(), PO_OK);
+        is_because(0, VERDICT_HELD, "it is PARKED, and strict.hand_over is false");
+        ck_assert_str_eq(batch.parcels[0].error.reason, "PARKED");
+        is_because(1, VERDICT_HELD, "it is CONFLICT, and");
+        is_because(2, VERDICT_HELD, "K:r: TOO_EARLY");
+        is_because(3, VERDICT_HELD, "no JSON");
+        is(4, VERDICT_ORPHANED);
+        is(5, VERDICT_POSTED);
+        is(6, VERDICT_SUSPENSE);
+        is(7, VERDICT_DUPLICATE);
+        ck_assert_int_eq(batch.postings[1].verdict, VERDICT_CONFLICT); /* a person may look now */
+
+        filled("p", "c", "r");
+        batch.policy = &usual;
+        posted_as['p'] = VERDICT_PARKED;
+        read_as['c'] = VERDICT_CONFLICT;
+        posted_as['r'] = VERDICT_REJECTED;
+        ck_assert_int_eq(settle(), PO_OK);
+        is(0, VERDICT_PARKED);
+        is(1, VERDICT_CONFLICT);
+        is(2, VERDICT_REJECTED);
+}
+END_TEST
+
+START_TEST(a_posting_that_began_is_not_begun_again_where_that_is_forbidden)
+{
+        filled("a", "b");
+        batch.policy = &reconciling;
+        faults[STEP_CLAIM]['a'] = faults[STEP_POST]['b'] = PO_TRANSIENT;
+        times[STEP_CLAIM]['a'] = 1;
+        ck_assert_int_eq(settle(), PO_TRANSIENT);
+        are(0, 2, VERDICT_HELD);
+        ck_assert_uint_eq(calls_count[STEP_CLAIM], 2); /* nothing had begun */
+        ck_assert_uint_eq(calls_count[STEP_POST], 1);
+}
+END_TEST
+
+START_TEST(an_attempt_is_spent_when_posting_begins_and_not_by_a_claim_that_fails)
+{
+        filled("a", "b");
+        ck_assert_int_eq(settle(), PO_OK);
+        ck_assert_str_eq(attempts, "begin spend ");
+        filled("a", "b");
+        faults[STEP_CLAIM]['a'] = PO_TRANSIENT;
+        connected = false;
+        ck_assert_int_eq(settle(), PO_TRANSIENT);
+        ck_assert_str_eq(attempts, "begin ");
+}
+END_TEST
+
+static enum po_class settle_again(void)
+{
+        enum po_class kind = batch_repost(&batch, NULL, &error);
+        batch_conclude(&batch, kind == PO_OK ? NULL : &error);
+        return kind;
+}
+
+START_TEST(what_is_claimed_already_is_read_and_posted)
+{
+        filled("a", "b", "c");
+        posted_as['b'] = VERDICT_PARKED;
+        read_as['c'] = VERDICT_DUPLICATE;
+        ck_assert_int_eq(settle_again(), PO_OK);
+        is(0, VERDICT_POSTED);
+        is(1, VERDICT_PARKED);
+        is(2, VERDICT_DUPLICATE);
+        ck_assert_uint_eq(calls_count[STEP_CLAIM], 0);
+        ck_assert_uint_eq(reads_count, 1);
+        ck_assert_uint_eq(calls[STEP_POST][0], 2);
+        ck_assert_str_eq(attempts, ""); /* theirs are not the batches' */
+}
+END_TEST
+
+START_TEST(one_that_gave_up_is_rejected_at_once)
+{
+        filled("a", "b");
+        posted_as['a'] = posted_as['b'] = VERDICT_REJECTED;
+        batch.postings[0].gave_up = true;
+        ck_assert_int_eq(settle_again(), PO_OK);
+        are(0, 2, VERDICT_REJECTED);
+        ck_assert(!batch.parcels[0].may_change);
+        ck_assert(batch.parcels[1].may_change);
+}
+END_TEST
+
+START_TEST(a_bug_among_the_parked_lets_the_others_post)
+{
+        filled("a", "b", "c");
+        faults[STEP_POST]['b'] = PO_BUG;
+        ck_assert_int_eq(settle_again(), PO_OK);
+        is(0, VERDICT_POSTED);
+        is(1, VERDICT_REJECTED);
+        is(2, VERDICT_POSTED);
+
+        /* None of the others can post yet: nothing tells it from an outage. */
+        filled("a", "b", "c");
+        posted_as['a'] = posted_as['c'] = VERDICT_PARKED;
+        faults[STEP_POST]['b'] = PO_BUG;
+        ck_assert_int_eq(settle_again(), PO_SYSTEMIC);
+        is(0, VERDICT_PARKED);
+        is(1, VERDICT_HELD);
+        is(2, VERDICT_PARKED);
+}
+END_TEST
+
 UNIT_MAIN("batch", records_become_postings_in_order_of_arrival, a_topic_may_fix_its_channel,
           what_cannot_be_decoded_is_rejected_alone,
           an_event_without_rule_is_rejected_and_its_neighbours_post,
@@ -613,6 +853,7 @@ UNIT_MAIN("batch", records_become_postings_in_order_of_arrival, a_topic_may_fix_
           a_culprit_among_the_claims_is_isolated_and_the_rest_claimed_and_posted,
           a_record_of_several_is_rejected_for_the_one_at_fault,
           a_bug_alone_is_systemic_and_rejects_nothing,
+          a_bug_that_was_its_records_fault_before_is_so_again_though_nothing_fresh_posts,
           bugs_of_a_whole_batch_are_systemic_and_reject_none,
           a_bug_beside_a_posted_one_is_its_records_fault,
           a_bug_beside_what_was_settled_before_is_systemic,
@@ -628,4 +869,13 @@ UNIT_MAIN("batch", records_become_postings_in_order_of_arrival, a_topic_may_fix_
           behind_a_held_notification_the_others_have_their_verdict,
           a_rejection_counts_before_a_conflict_and_that_before_the_rest,
           the_last_notification_names_a_record_that_passes, a_batch_is_filled_again_from_nothing,
+          a_follower_of_a_parked_one_is_parked_with_it, the_heaviest_verdict_is_the_records,
+          a_settled_notification_does_not_hide_a_parked_one_of_its_record,
+          a_paused_channels_notifications_are_claimed_and_parked,
+          a_duplicate_of_a_paused_channel_is_a_duplicate,
+          without_hand_over_only_what_the_ledger_settled_passes,
+          a_posting_that_began_is_not_begun_again_where_that_is_forbidden,
+          an_attempt_is_spent_when_posting_begins_and_not_by_a_claim_that_fails,
+          what_is_claimed_already_is_read_and_posted, one_that_gave_up_is_rejected_at_once,
+          a_bug_among_the_parked_lets_the_others_post,
           a_batch_that_was_never_opened_is_closed_like_any)

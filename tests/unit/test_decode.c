@@ -7,7 +7,7 @@
 #include "base/limits.h"
 #include "channel/decode.h"
 
-enum { PATH_BYTES = 1024, TEXT_BYTES = 2048 };
+enum { PATH_BYTES = 1024, TEXT_BYTES = 4096, HEADERS_MAX = 8, NOTIFICATIONS_MAX = 256 };
 
 static char source_folder[PATH_BYTES / 2];
 static char data_folder[PATH_BYTES - 300];
@@ -19,12 +19,27 @@ static struct po_notification notifications[NOTIFICATIONS_PER_RECORD_MAX];
 static size_t count;
 static struct po_error error;
 
+/* The shipped profiles take the names of key files from the environment. */
+static void key_file_set(const char *variable, const char *name)
+{
+        char path[PATH_BYTES];
+        snprintf(path, sizeof path, "%s/keys/%s", data_folder, name);
+        ck_assert_int_eq(setenv(variable, path, 1), 0);
+}
+
 static void decoder_setup(void)
 {
-        static const char *const profiles[] = { "deploy/channels/sqb.yaml",
-                                                "deploy/channels/envelope.yaml",
-                                                "tests/data/generic.yaml" };
-        enum po_class kind = decoder_open(&decoder, source_folder, profiles, 3, &error);
+        static const char *const profiles[] = {
+                "deploy/channels/sqb.yaml",         "deploy/channels/envelope.yaml",
+                "tests/data/generic.yaml",          "tests/data/paypal.yaml",
+                "deploy/channels/wechat.yaml",      "deploy/channels/alipay.yaml",
+                "deploy/channels/stripe.yaml",      "deploy/channels/adyen.yaml",
+                "deploy/channels/cloudevents.yaml",
+        };
+        key_file_set("WECHAT_APIV3_KEY_FILE", "wechat-apiv3");
+        key_file_set("WECHAT_APIV2_KEY_FILE", "wechat-apiv2");
+        enum po_class kind = decoder_open(&decoder, source_folder, profiles,
+                                          sizeof profiles / sizeof profiles[0], &error);
         ck_assert_msg(kind == PO_OK, "%s", error.text);
 }
 
@@ -67,22 +82,10 @@ static void text_add(char *text, const char *name, const char *value)
                 snprintf(text + used, TEXT_BYTES - used, "%s %s\n", name, value);
 }
 
-/* The outcome in the words of an expectation. */
-static void outcome_write(enum po_class kind, char text[TEXT_BYTES])
+static void notification_write(const struct po_notification *notification, char text[TEXT_BYTES])
 {
         static const char *const kinds[] = { "none", "this", "cumulative", "net" };
-        const struct po_notification *notification = &notifications[0];
         char number[80];
-        if (kind != PO_OK) {
-                ck_assert_msg(kind == PO_RECORD, "%s: %s", po_class_name(kind), error.text);
-                ck_assert_uint_eq(count, 0);
-                text_add(text, "refused", error.reason);
-                return;
-        }
-        if (count == 0) {
-                snprintf(text, TEXT_BYTES, "ignored\n");
-                return;
-        }
         snprintf(number, sizeof number, "%" PRId64, notification->tenant_id);
         text_add(text, "tenant", strcmp(number, "1") == 0 ? "" : number);
         text_add(text, "key", notification->key);
@@ -97,34 +100,154 @@ static void outcome_write(enum po_class kind, char text[TEXT_BYTES])
                  notification->occurred_at_us == PO_TIME_UNKNOWN ? "" : number);
 }
 
-/* Takes "channel LABEL\n" off the front of an expectation. */
-static const char *channel_take(char *expected, char channel[PO_CHANNEL_BYTES])
+/* The outcome in the words of an expectation. */
+static void outcome_write(enum po_class kind, char text[TEXT_BYTES])
 {
-        int used = 0;
-        if (sscanf(expected, "channel %32s\n%n", channel, &used) != 1)
+        if (kind != PO_OK) {
+                ck_assert_msg(kind == PO_RECORD, "%s: %s", po_class_name(kind), error.text);
+                ck_assert_uint_eq(count, 0);
+                text_add(text, "refused", error.reason);
+                return;
+        }
+        if (count == 0)
+                snprintf(text, TEXT_BYTES, "ignored\n");
+        for (size_t i = 0; i < count; i++)
+                notification_write(&notifications[i], text);
+}
+
+/* A payload of the folder: its record, and what is expected of it. */
+struct payload {
+        char name[256];
+        char bytes[65536];
+        char text[TEXT_BYTES];
+        const char *expected; /* in text, behind what concerns the record */
+        const char *channel;  /* that the topic fixes, or NULL */
+        struct record_header headers[HEADERS_MAX];
+        struct record record;
+};
+
+/* Takes "word rest\n" off the front of what is expected; NULL: it begins otherwise. */
+static char *line_take(struct payload *payload, const char *word)
+{
+        size_t length = strlen(word);
+        if (strncmp(payload->expected, word, length) != 0 || payload->expected[length] != ' ')
                 return NULL;
-        memmove(expected, expected + used, strlen(expected + used) + 1);
-        return channel;
+        char *rest = payload->text + (payload->expected - payload->text) + length + 1;
+        char *end = strchr(rest, '\n');
+        ck_assert_ptr_nonnull(end);
+        *end = '\0';
+        payload->expected = end + 1;
+        return rest;
+}
+
+static void payload_read(struct payload *payload, const char *file_name)
+{
+        snprintf(payload->name, sizeof payload->name, "%s", file_name);
+        char *extension = strrchr(payload->name, '.');
+        payload->record = (struct record){ .topic = "t", .value = payload->bytes };
+        payload->record.value_bytes =
+                file_read(payload->name, "", payload->bytes, sizeof payload->bytes);
+        *extension = '\0';
+        payload->text[file_read(payload->name, ".expect", payload->text, TEXT_BYTES)] = '\0';
+        payload->expected = payload->text;
+        payload->channel = line_take(payload, "channel");
+        payload->record.headers = payload->headers;
+        for (char *line; (line = line_take(payload, "header")) != NULL;) {
+                char *equals = strchr(line, '=');
+                ck_assert(equals != NULL && payload->record.headers_count < HEADERS_MAX);
+                *equals = '\0';
+                payload->headers[payload->record.headers_count++] =
+                        (struct record_header){ line, equals + 1, strlen(equals + 1) };
+        }
+}
+
+static enum po_class payload_decode(const struct payload *payload)
+{
+        return decode_record(decoder, &payload->record, payload->channel, notifications,
+                             NOTIFICATIONS_PER_RECORD_MAX, &count, &error);
 }
 
 START_TEST(every_payload_has_the_outcome_that_its_expectation_says)
 {
-        static char bytes[65536];
-        char expected[TEXT_BYTES], got[TEXT_BYTES] = "", channel[PO_CHANNEL_BYTES];
-        char name[256];
-        snprintf(name, sizeof name, "%s", payloads[_i]->d_name);
-        *strrchr(name, '.') = '\0';
+        static struct payload payload;
+        char got[TEXT_BYTES] = "";
+        payload_read(&payload, payloads[_i]->d_name);
+        outcome_write(payload_decode(&payload), got);
+        ck_assert_msg(strcmp(got, payload.expected) == 0, "%s:\n%s(%s)\ninstead of\n%s",
+                      payload.name, got, error.text, payload.expected);
+}
+END_TEST
 
-        struct record record = { .topic = "t", .value = bytes };
-        record.value_bytes = file_read(name, ".json", bytes, sizeof bytes);
-        expected[file_read(name, ".expect", expected, sizeof expected)] = '\0';
-        const char *topic_channel = channel_take(expected, channel);
+/* Payloads of real channels; the hostile ones and the bare envelopes say different things under one
+ * key on purpose. */
+static bool payload_is_real(const char *name)
+{
+        return strncmp(name, "hostile-", 8) != 0 && strncmp(name, "envelope-", 9) != 0;
+}
 
-        outcome_write(decode_record(decoder, &record, topic_channel, notifications,
-                                    NOTIFICATIONS_PER_RECORD_MAX, &count, &error),
-                      got);
-        ck_assert_msg(strcmp(got, expected) == 0, "%s:\n%s(%s)\ninstead of\n%s", name, got,
-                      error.text, expected);
+START_TEST(all_payloads_of_one_key_have_one_fingerprint)
+{
+        static struct payload payload;
+        static struct po_notification seen[NOTIFICATIONS_MAX];
+        size_t seen_count = 0, repeated = 0;
+        for (int i = 0; i < payloads_count; i++) {
+                if (!payload_is_real(payloads[i]->d_name))
+                        continue;
+                payload_read(&payload, payloads[i]->d_name);
+                if (payload_decode(&payload) != PO_OK)
+                        continue;
+                ck_assert_uint_le(seen_count + count, NOTIFICATIONS_MAX);
+                for (size_t n = 0; n < count; n++) {
+                        for (size_t s = 0; s < seen_count; s++) {
+                                if (strcmp(seen[s].key, notifications[n].key) != 0)
+                                        continue;
+                                repeated++;
+                                ck_assert_msg(memcmp(seen[s].fingerprint,
+                                                     notifications[n].fingerprint,
+                                                     PO_FINGERPRINT_BYTES) == 0,
+                                              "%s: another fingerprint under %s", payload.name,
+                                              seen[s].key);
+                        }
+                        seen[seen_count++] = notifications[n];
+                }
+        }
+        ck_assert_uint_gt(repeated, 8);
+}
+END_TEST
+
+static void payload_first(const char *name, struct po_notification *first)
+{
+        static struct payload payload;
+        payload_read(&payload, name);
+        ck_assert_msg(payload_decode(&payload) == PO_OK && count > 0, "%s: %s", name, error.text);
+        *first = notifications[0];
+}
+
+START_TEST(copies_of_one_payment_by_all_ways_share_one_key_and_fingerprint)
+{
+        static const char *const copies[][2] = {
+                { "wechat3-transaction-success.json", "wechat3-transaction-success-repush.json" },
+                { "wechat3-transaction-success.json", "wechat3-transaction-success-newid.json" },
+                { "wechat3-transaction-success.json", "wechat2-pay-success.xml" },
+                { "wechat3-transaction-success.json", "wechat2-pay-success-repush.xml" },
+                { "wechat3-transaction-success.json", "cloudevents-structured.json" },
+                { "wechat3-transaction-success.json", "cloudevents-binary.value.json" },
+                { "wechat3-refund-success.json", "wechat2-refund-success.xml" },
+                { "wechat3-refund-abnormal.json", "wechat2-refund-change.xml" },
+                { "alipay-trade-success.form", "alipay-trade-success-repush.form" },
+                { "alipay-trade-success.form", "alipay-trade-finished.form" },
+                { "alipay-trade-success.form", "cloudevents-structured-base64.json" },
+                { "stripe-payment_intent.succeeded.json",
+                  "stripe-payment_intent.succeeded-twin.json" },
+                { "adyen-authorisation.json", "adyen-authorisation-dup.json" },
+        };
+        for (size_t i = 0; i < sizeof copies / sizeof copies[0]; i++) {
+                struct po_notification one, other;
+                payload_first(copies[i][0], &one);
+                payload_first(copies[i][1], &other);
+                ck_assert_str_eq(one.key, other.key);
+                ck_assert_mem_eq(one.fingerprint, other.fingerprint, PO_FINGERPRINT_BYTES);
+        }
 }
 END_TEST
 
@@ -263,7 +386,35 @@ START_TEST(every_event_of_a_profile_is_told_once)
         char text[TEXT_BYTES] = "";
         decoder_events(decoder, event_add, text);
         ck_assert_str_eq(text, "SQB PAYMENT_RECEIVED\nSQB REFUND_SUCCEEDED\n"
-                               "GENERIC PAYMENT_RECEIVED\n");
+                               "GENERIC PAYMENT_RECEIVED\n"
+                               "PAYPAL PAYMENT_RECEIVED\nPAYPAL REFUND_SUCCEEDED\n"
+                               "WECHAT PAYMENT_RECEIVED\nWECHAT REFUND_SUCCEEDED\n"
+                               "WECHAT REFUND_ABNORMAL\nWECHAT REFUND_FAILED\n"
+                               "ALIPAY REFUND_SUCCEEDED\nALIPAY PAYMENT_RECEIVED\n"
+                               "STRIPE PAYMENT_RECEIVED\nSTRIPE REFUND_SUCCEEDED\n"
+                               "STRIPE REFUND_FAILED\nSTRIPE PAYMENT_DISPUTED\n"
+                               "ADYEN PAYMENT_AUTHORISED\nADYEN PAYMENT_RECEIVED\n"
+                               "ADYEN PAYMENT_REVERSED\nADYEN REFUND_SUCCEEDED\n"
+                               "ADYEN REFUND_FAILED\nADYEN PAYMENT_CANCELLED\n"
+                               "CLOUDEVENTS PAYMENT_RECEIVED\nCLOUDEVENTS REFUND_SUCCEEDED\n");
+}
+END_TEST
+
+START_TEST(the_worked_example_of_the_documentation_is_the_tested_one)
+{
+        static char page[65536], profile[16384];
+        char path[PATH_BYTES];
+        static const char *const names[] = { "docs/channels.md", "tests/data/paypal.yaml" };
+        char *const texts[] = { page, profile };
+        const size_t rooms[] = { sizeof page, sizeof profile };
+        for (size_t i = 0; i < 2; i++) {
+                snprintf(path, sizeof path, "%s/%s", source_folder, names[i]);
+                FILE *file = fopen(path, "rb");
+                ck_assert_msg(file != NULL, "%s cannot be read", path);
+                texts[i][fread(texts[i], 1, rooms[i] - 1, file)] = '\0';
+                fclose(file);
+        }
+        ck_assert_msg(strstr(page, profile) != NULL, "%s is not in %s", names[1], names[0]);
 }
 END_TEST
 
@@ -297,7 +448,8 @@ END_TEST
 static int is_payload(const struct dirent *entry)
 {
         const char *dot = strrchr(entry->d_name, '.');
-        return dot != NULL && strcmp(dot, ".json") == 0;
+        return dot != NULL &&
+               (strcmp(dot, ".json") == 0 || strcmp(dot, ".form") == 0 || strcmp(dot, ".xml") == 0);
 }
 
 static Suite *decode_suite(void)
@@ -307,6 +459,8 @@ static Suite *decode_suite(void)
         tcase_add_checked_fixture(tcase, decoder_setup, decoder_teardown);
         tcase_add_loop_test(tcase, every_payload_has_the_outcome_that_its_expectation_says, 0,
                             payloads_count);
+        tcase_add_test(tcase, all_payloads_of_one_key_have_one_fingerprint);
+        tcase_add_test(tcase, copies_of_one_payment_by_all_ways_share_one_key_and_fingerprint);
         tcase_add_test(tcase, the_topics_channel_goes_before_the_header);
         tcase_add_test(tcase, the_header_goes_before_the_envelopes_member);
         tcase_add_test(tcase, an_envelope_may_name_any_configured_channel_itself);
@@ -318,6 +472,7 @@ static Suite *decode_suite(void)
                        a_later_copy_of_a_refund_with_a_larger_total_has_the_same_fingerprint);
         tcase_add_test(tcase, a_refused_record_leaves_no_trace_in_the_next);
         tcase_add_test(tcase, every_event_of_a_profile_is_told_once);
+        tcase_add_test(tcase, the_worked_example_of_the_documentation_is_the_tested_one);
         tcase_add_test(tcase, two_profiles_of_one_channel_are_refused);
         tcase_add_test(tcase, a_profile_path_from_the_root_is_taken_as_it_is);
         suite_add_tcase(suite, tcase);

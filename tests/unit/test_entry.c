@@ -236,6 +236,39 @@ START_TEST(no_entries_are_closed_like_any)
 }
 END_TEST
 
+START_TEST(money_in_suspense_is_debited_as_ever_and_credited_there)
+{
+        start(TWO_CREDITS);
+        struct posting *posting = fixture_posting(0, rules_at(rules, 0), "T1", "R8-1");
+        posting->gave_up = true;
+        posting->verdict = VERDICT_SUSPENSE;
+        ck_assert_int_eq(entries_want_accounts(entries, posting, &error), PO_OK);
+        fake_rows("FROM account");
+        fake_row("3", "1", "channel:SQB:clearing", "CNY");
+        fake_row("4", "1", "suspense:SQB", "CNY");
+        ck_assert_int_eq(accounts_make(accounts, &sql, &error), PO_OK);
+        /* It may be posted after all: both sets of accounts are made. */
+        unit_assert_in(fake_statement("INSERT INTO account"), "'merchant:1:payable'");
+        unit_assert_in(fake_statement("INSERT INTO account"), "'suspense:SQB'");
+        fake_saw("INSERT INTO account", "SELECT id");
+        ck_assert_int_eq(insert(1), PO_OK);
+        ck_assert_int_eq(entries_move_balances(entries, db, &sql, &error), PO_OK);
+        fake_saw("INSERT INTO entry (claim_id, line, account_id, amount, currency) VALUES"
+                 " (1000,0,3,12880,'CNY'),(1000,1,4,-12880,'CNY'),(1000,2,3,12880,'CNY'),"
+                 "(1000,3,4,-12880,'CNY')",
+                 "INSERT INTO balance (account_id, slot, amount) VALUES (3,0,25760),(4,0,-25760)");
+}
+END_TEST
+
+START_TEST(only_what_gave_up_asks_for_the_suspense_account)
+{
+        start(PAYMENT_RULE);
+        posted(0, "T1");
+        make_accounts();
+        unit_assert_not_in(fake_statement("INSERT INTO account"), "suspense");
+}
+END_TEST
+
 UNIT_MAIN("entry", a_line_of_two_sides_is_two_entries_that_sum_to_zero,
           the_lines_of_a_claim_are_numbered, only_what_is_posted_has_entries,
           balances_move_once_an_account_in_the_order_of_their_ids,
@@ -245,4 +278,5 @@ UNIT_MAIN("entry", a_line_of_two_sides_is_two_entries_that_sum_to_zero,
           the_account_is_named_inside_the_ledger_transaction_too,
           another_error_of_the_balances_travels_up, what_has_no_amount_of_its_own_wants_no_account,
           an_account_name_too_long_is_refused_before_anything_is_written,
-          no_entries_are_closed_like_any)
+          no_entries_are_closed_like_any, money_in_suspense_is_debited_as_ever_and_credited_there,
+          only_what_gave_up_asks_for_the_suspense_account)

@@ -4,6 +4,8 @@
 
 #include "channel/fill.h"
 
+static const struct moment_form seconds = { .format = MOMENT_SECONDS };
+static const struct moment_form milliseconds = { .format = MOMENT_MILLISECONDS };
 static struct po_notification notification;
 static struct po_error error;
 
@@ -14,13 +16,21 @@ static struct json_object *value(const char *json)
         return parsed; /* leaks: the case ends with its process */
 }
 
+static const struct amount_form *form_of(enum amount_format format)
+{
+        static struct amount_form form;
+        form = (struct amount_form){ .format = format,
+                                     .kind = PO_AMOUNT_THIS,
+                                     .exponent = AMOUNT_EXPONENT_ISO };
+        return &form;
+}
+
 static void assert_amount(const char *currency, enum amount_format format, const char *json,
                           int64_t expected)
 {
         memset(&notification, 0, sizeof notification);
         ck_assert_int_eq(fill_currency(&notification, currency, &error), PO_OK);
-        enum po_class kind =
-                fill_amount(&notification, PO_AMOUNT_THIS, format, value(json), NULL, &error);
+        enum po_class kind = fill_amount(&notification, form_of(format), value(json), NULL, &error);
         ck_assert_msg(kind == PO_OK, "%s: %s", json, error.text);
         ck_assert_int_eq(notification.amount_minor, expected);
         ck_assert_int_eq(notification.amount_kind, PO_AMOUNT_THIS);
@@ -31,7 +41,7 @@ static void assert_amount_refused(enum amount_format format, const char *json, c
 {
         memset(&notification, 0, sizeof notification);
         ck_assert_int_eq(fill_currency(&notification, "CNY", &error), PO_OK);
-        enum po_class kind = fill_amount(&notification, PO_AMOUNT_THIS, format, value(json),
+        enum po_class kind = fill_amount(&notification, form_of(format), value(json),
                                          minus != NULL ? value(minus) : NULL, &error);
         ck_assert_msg(kind == PO_RECORD && strcmp(error.reason, reason) == 0, "%s: %s", json,
                       error.reason);
@@ -95,7 +105,7 @@ START_TEST(numbers_and_times_that_are_not_there_stay_as_they_are)
         notification.occurred_at_us = PO_TIME_UNKNOWN;
         ck_assert_int_eq(fill_order_no(&notification, NULL, NULL, &error), PO_OK);
         ck_assert_int_eq(fill_refund_no(&notification, NULL, NULL, &error), PO_OK);
-        ck_assert_int_eq(fill_occurred_at(&notification, MOMENT_SECONDS, NULL, &error), PO_OK);
+        ck_assert_int_eq(fill_occurred_at(&notification, &seconds, NULL, &error), PO_OK);
         ck_assert_str_eq(notification.order_no, "");
         ck_assert_str_eq(notification.refund_no, "");
         ck_assert(notification.occurred_at_us == PO_TIME_UNKNOWN);
@@ -139,13 +149,51 @@ START_TEST(a_difference_of_amounts_is_taken_exactly)
 {
         memset(&notification, 0, sizeof notification);
         ck_assert_int_eq(fill_currency(&notification, "CNY", &error), PO_OK);
-        ck_assert_int_eq(fill_amount(&notification, PO_AMOUNT_CUMULATIVE, AMOUNT_DECIMAL,
-                                     value("\"128.80\""), value("\"98.8\""), &error),
-                         PO_OK);
+        static const struct amount_form total = { AMOUNT_DECIMAL, PO_AMOUNT_CUMULATIVE, false,
+                                                  AMOUNT_EXPONENT_ISO };
+        ck_assert_int_eq(
+                fill_amount(&notification, &total, value("\"128.80\""), value("\"98.8\""), &error),
+                PO_OK);
         ck_assert_int_eq(notification.amount_minor, 3000);
         ck_assert_int_eq(notification.amount_kind, PO_AMOUNT_CUMULATIVE);
         assert_amount_refused(AMOUNT_MINOR, "9007199254740991", "-9007199254740991",
                               "AMOUNT_OUT_OF_RANGE");
+}
+END_TEST
+
+/* The minor amount, or -1: refused, with the reason in error. */
+static int64_t amount_in_form(const char *currency, const struct amount_form *form,
+                              const char *json)
+{
+        memset(&notification, 0, sizeof notification);
+        ck_assert_int_eq(fill_currency(&notification, currency, &error), PO_OK);
+        enum po_class kind = fill_amount(&notification, form, value(json), NULL, &error);
+        return kind == PO_OK ? notification.amount_minor : -1;
+}
+
+START_TEST(what_a_channel_counts_in_becomes_the_minor_unit_of_iso_4217)
+{
+        static const struct amount_form none = { AMOUNT_MINOR, PO_AMOUNT_THIS, false, 0 };
+        static const struct amount_form cents = { AMOUNT_MINOR, PO_AMOUNT_THIS, false, 2 };
+        static const struct amount_form decimal = { AMOUNT_DECIMAL, PO_AMOUNT_THIS, false, 2 };
+        ck_assert_int_eq(amount_in_form("ISK", &cents, "12800"), 128);
+        ck_assert_int_eq(amount_in_form("IDR", &none, "128"), 12800);
+        ck_assert_int_eq(amount_in_form("EUR", &cents, "128"), 128);
+        ck_assert_int_eq(amount_in_form("ISK", &decimal, "\"128.00\""), 128);
+        ck_assert_int_eq(amount_in_form("ISK", &cents, "12850"), -1);
+        ck_assert_str_eq(error.reason, "AMOUNT_TOO_PRECISE");
+        ck_assert_int_eq(amount_in_form("IDR", &none, "9007199254740991"), -1);
+        ck_assert_str_eq(error.reason, "AMOUNT_OUT_OF_RANGE");
+}
+END_TEST
+
+START_TEST(an_amount_that_is_written_with_a_minus_counts_without)
+{
+        static const struct amount_form minus = { AMOUNT_MINOR, PO_AMOUNT_THIS, true,
+                                                  AMOUNT_EXPONENT_ISO };
+        ck_assert_int_eq(amount_in_form("CNY", &minus, "\"-3000\""), 3000);
+        ck_assert_int_eq(amount_in_form("CNY", &minus, "3000"), -1);
+        ck_assert_str_eq(error.reason, "AMOUNT_NOT_POSITIVE");
 }
 END_TEST
 
@@ -159,15 +207,14 @@ END_TEST
 
 START_TEST(times_are_read_from_texts_and_integers)
 {
-        ck_assert_int_eq(fill_occurred_at(&notification, MOMENT_MILLISECONDS,
-                                          value("\"1768365667231\""), &error),
-                         PO_OK);
-        ck_assert_int_eq(notification.occurred_at_us, INT64_C(1768365667231000));
         ck_assert_int_eq(
-                fill_occurred_at(&notification, MOMENT_SECONDS, value("1768365667"), &error),
+                fill_occurred_at(&notification, &milliseconds, value("\"1768365667231\""), &error),
                 PO_OK);
+        ck_assert_int_eq(notification.occurred_at_us, INT64_C(1768365667231000));
+        ck_assert_int_eq(fill_occurred_at(&notification, &seconds, value("1768365667"), &error),
+                         PO_OK);
         ck_assert_int_eq(notification.occurred_at_us, INT64_C(1768365667000000));
-        ck_assert_int_eq(fill_occurred_at(&notification, MOMENT_SECONDS, value("1.5"), &error),
+        ck_assert_int_eq(fill_occurred_at(&notification, &seconds, value("1.5"), &error),
                          PO_RECORD);
         ck_assert_str_eq(error.reason, "TIME_MALFORMED");
 }
@@ -179,4 +226,6 @@ UNIT_MAIN("fill", parts_of_a_txn_are_encoded_and_joined, a_part_that_is_not_ther
           numbers_and_times_that_are_not_there_stay_as_they_are,
           amounts_count_in_the_currencys_own_minor_unit, an_amount_is_exact_or_refused,
           an_amount_is_above_zero_or_refused, a_difference_of_amounts_is_taken_exactly,
+          what_a_channel_counts_in_becomes_the_minor_unit_of_iso_4217,
+          an_amount_that_is_written_with_a_minus_counts_without,
           a_currency_that_iso_4217_lacks_is_refused, times_are_read_from_texts_and_integers)

@@ -41,11 +41,9 @@ START_TEST(what_was_taken_of_a_partition_that_went_away_is_dropped_and_the_rest_
                 snprintf(text, sizeof text, "%d", i / 2);
                 rd_kafka_headers_t *headers = rd_kafka_headers_new(1);
                 rd_kafka_header_add(headers, "i", -1, text, -1);
-                rd_kafka_producev(world.producer, RD_KAFKA_V_TOPIC(TOPIC),
-                                  RD_KAFKA_V_PARTITION(i % 2), RD_KAFKA_V_HEADERS(headers),
-                                  RD_KAFKA_V_END);
+                world_put(&world, (struct world_message){ .partition = i % 2, .headers = headers });
         }
-        rd_kafka_flush(world.producer, WORLD_WAIT_MS);
+        world_flush(&world);
         rd_kafka_t *reader = reader_open(&world, 2);
         struct hand hand = { 0 };
         struct partitions partitions = { 0 };
@@ -78,11 +76,10 @@ START_TEST(huge_records_end_a_batch_early)
         struct world world = world_open(RECORDS / 4); /* the mock keeps 5 MB a partition */
         char *huge = calloc(1, HUGE_BYTES);
         for (int i = 0; i < RECORDS; i++)
-                rd_kafka_producev(world.producer, RD_KAFKA_V_TOPIC(TOPIC),
-                                  RD_KAFKA_V_PARTITION(i % (RECORDS / 4)),
-                                  RD_KAFKA_V_VALUE(huge, HUGE_BYTES),
-                                  RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_END);
-        ck_assert_int_eq(rd_kafka_flush(world.producer, WORLD_WAIT_MS), 0);
+                world_put(&world, (struct world_message){ .partition = i % (RECORDS / 4),
+                                                          .value = huge,
+                                                          .value_bytes = HUGE_BYTES });
+        world_flush(&world);
         rd_kafka_t *reader = reader_open(&world, RECORDS / 4);
         struct hand hand = { 0 };
         struct partitions partitions = { 0 };

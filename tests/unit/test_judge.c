@@ -2,6 +2,7 @@
 #include "posting_fixture.h"
 
 #include "ledger/judge.h"
+#include "ledger/review.h"
 
 #define PAYMENT(otherwise_word)                                                                    \
         "PAYMENT_RECEIVED:\n"                                                                      \
@@ -20,38 +21,39 @@ struct judge_case {
         /* expected */
         enum verdict verdict;
         const char *result, *reason;
-        bool review, moved;
+        const char *review;
+        bool moved;
         const char *status_after, *paid_txn_after;
 };
 
 static const struct judge_case judge_cases[] = {
         { "from", "PENDING_PAY", "", 12880, "CNY", VERDICT_POSTED, "{\"posted\":\"PAID\"}", NULL,
-          false, true, "PAID", "T1" },
+          NULL, true, "PAID", "T1" },
         { "another from", "RETRY", "", 12880, "CNY", VERDICT_POSTED, "{\"posted\":\"PAID\"}", NULL,
-          false, true, "PAID", "T1" },
+          NULL, true, "PAID", "T1" },
         { "from, this txn recorded", "PENDING_PAY", "T1", 12880, "CNY", VERDICT_POSTED,
-          "{\"posted\":\"PAID\"}", NULL, false, true, "PAID", "T1" },
+          "{\"posted\":\"PAID\"}", NULL, NULL, true, "PAID", "T1" },
         { "from, another txn recorded", "PENDING_PAY", "T0", 12880, "CNY", VERDICT_HELD, "",
-          "SECOND_PAYMENT", false, false, "PENDING_PAY", "T0" },
+          "SECOND_PAYMENT", NULL, false, "PENDING_PAY", "T0" },
         { "from, amount differs", "PENDING_PAY", "", 12881, "CNY", VERDICT_HELD, "",
-          "AMOUNT_DIFFERS", false, false, "PENDING_PAY", "" },
+          "AMOUNT_DIFFERS", NULL, false, "PENDING_PAY", "" },
         { "from, currency differs", "PENDING_PAY", "", 12880, "USD", VERDICT_HELD, "",
-          "AMOUNT_DIFFERS", false, false, "PENDING_PAY", "" },
+          "AMOUNT_DIFFERS", NULL, false, "PENDING_PAY", "" },
         { "already, this txn recorded", "PAID", "T1", 12880, "CNY", VERDICT_SKIPPED,
-          "{\"skipped\":\"PAID\"}", NULL, false, false, "PAID", "T1" },
+          "{\"skipped\":\"PAID\"}", NULL, NULL, false, "PAID", "T1" },
         { "further on, this txn recorded", "SHIPPED", "T1", 12880, "CNY", VERDICT_SKIPPED,
-          "{\"skipped\":\"SHIPPED\"}", NULL, false, false, "SHIPPED", "T1" },
+          "{\"skipped\":\"SHIPPED\"}", NULL, NULL, false, "SHIPPED", "T1" },
         { "further on, none recorded", "SHIPPED", "", 12880, "CNY", VERDICT_SKIPPED,
-          "{\"skipped\":\"SHIPPED\"}", NULL, true, true, "SHIPPED", "T1" },
+          "{\"skipped\":\"SHIPPED\"}", NULL, REVIEW_NO_POSTING_RECORDED, true, "SHIPPED", "T1" },
         { "already, another txn recorded", "PAID", "T0", 12880, "CNY", VERDICT_HELD, "",
-          "SECOND_PAYMENT", false, false, "PAID", "T0" },
+          "SECOND_PAYMENT", NULL, false, "PAID", "T0" },
         { "further on, another txn recorded", "SHIPPED", "T0", 12880, "CNY", VERDICT_HELD, "",
-          "SECOND_PAYMENT", false, false, "SHIPPED", "T0" },
-        { "wait", "DRAFT", "", 12880, "CNY", VERDICT_HELD, "", "TOO_EARLY", false, false, "DRAFT",
+          "SECOND_PAYMENT", NULL, false, "SHIPPED", "T0" },
+        { "wait", "DRAFT", "", 12880, "CNY", VERDICT_PARKED, "", "TOO_EARLY", NULL, false, "DRAFT",
           "" },
         { "otherwise suspense", "CLOSED", "", 12880, "CNY", VERDICT_HELD, "", "NEEDS_SUSPENSE",
-          false, false, "CLOSED", "" },
-        { "a state of no rule", "ELSE", "", 12880, "CNY", VERDICT_HELD, "", "NEEDS_SUSPENSE", false,
+          NULL, false, "CLOSED", "" },
+        { "a state of no rule", "ELSE", "", 12880, "CNY", VERDICT_HELD, "", "NEEDS_SUSPENSE", NULL,
           false, "ELSE", "" },
 };
 
@@ -107,7 +109,7 @@ START_TEST(an_orders_state_and_payment_decide)
                 ck_assert_msg(judgement.verdict == given->verdict, "%s: %s, %s", given->name,
                               verdict_name(judgement.verdict), reason);
                 is(given->verdict, given->result, given->reason);
-                ck_assert_msg(judgement.review == given->review, "%s: review", given->name);
+                ck_assert_pstr_eq(judgement.review, given->review);
                 ck_assert_msg(order.moved == given->moved, "%s: moved", given->name);
                 ck_assert_str_eq(order.status, given->status_after);
                 ck_assert_str_eq(order.paid_txn, given->paid_txn_after);
@@ -157,7 +159,7 @@ START_TEST(in_no_list_the_rules_otherwise_decides)
         /* The lists come first. */
         order = order_of("DRAFT", "", 12880, "CNY");
         judge_it(notification, &order);
-        is(VERDICT_HELD, "", "TOO_EARLY");
+        is(VERDICT_PARKED, "", "TOO_EARLY");
 }
 END_TEST
 
@@ -175,10 +177,10 @@ START_TEST(any_amount_moves_the_order_where_the_configuration_says_any)
 }
 END_TEST
 
-START_TEST(an_unknown_order_waits)
+START_TEST(an_unknown_order_parks)
 {
         judge_it(payment(PAYMENT("reject")), NULL);
-        is(VERDICT_HELD, "", "ORDER_UNKNOWN");
+        is(VERDICT_PARKED, "", "ORDER_UNKNOWN");
 }
 END_TEST
 
@@ -270,11 +272,70 @@ START_TEST(two_notifications_of_one_order_are_judged_one_after_the_other)
 }
 END_TEST
 
+static void give_up(const struct po_notification *notification, const struct order *order)
+{
+        judge_give_up(rules_find(rules, notification->event), notification, order, &judgement);
+}
+
+START_TEST(one_with_money_gives_up_to_suspense_for_a_person)
+{
+        struct po_notification *notification = payment(PAYMENT("suspense"));
+        judge_it(notification, NULL);
+        give_up(notification, NULL);
+        is(VERDICT_SUSPENSE, "{\"suspense\":\"UNKNOWN\"}", NULL);
+        ck_assert_str_eq(judgement.review, REVIEW_PARK_GAVE_UP);
+
+        struct order order = order_of("DRAFT", "", 12880, "CNY");
+        judge_it(notification, &order);
+        give_up(notification, &order);
+        is(VERDICT_SUSPENSE, "{\"suspense\":\"DRAFT\"}", NULL);
+        ck_assert_str_eq(judgement.review, REVIEW_PARK_GAVE_UP);
+        ck_assert(!order.moved);
+        ck_assert(judge_carries_money(rules_at(rules, 0), notification));
+}
+END_TEST
+
+START_TEST(one_without_money_gives_up_as_a_dead_letter)
+{
+        static const char rule[] = "ORDER_SHIPPED:\n"
+                                   "  order: { from: [PAID], to: SHIPPED, wait: [PENDING_PAY] }\n"
+                                   "X:\n  order: { from: [PENDING_PAY], to: PAID }\n";
+        struct po_notification *notification = payment(rule);
+        struct order order = order_of("PENDING_PAY", "", 12880, "CNY");
+        for (int kind = PO_AMOUNT_NONE; kind <= PO_AMOUNT_NET; kind++) {
+                /* An amount that no line posts is not ours to keep. */
+                notification->amount_kind = (enum po_amount_kind)kind;
+                judge_it(notification, &order);
+                is(VERDICT_PARKED, "", "TOO_EARLY");
+                give_up(notification, &order);
+                is(VERDICT_REJECTED, "", "PARK_GAVE_UP");
+                ck_assert_ptr_null(judgement.review);
+                ck_assert(!judge_carries_money(rules_at(rules, 0), notification));
+        }
+}
+END_TEST
+
+START_TEST(what_does_not_wait_does_not_give_up)
+{
+        struct po_notification *notification = payment(PAYMENT("suspense"));
+        struct order order = order_of("PENDING_PAY", "", 12880, "CNY");
+        judge_it(notification, &order);
+        give_up(notification, &order);
+        is(VERDICT_POSTED, "{\"posted\":\"PAID\"}", NULL);
+        order = order_of("CLOSED", "", 12880, "CNY");
+        judge_it(notification, &order);
+        give_up(notification, &order);
+        is(VERDICT_HELD, "", "NEEDS_SUSPENSE");
+}
+END_TEST
+
 UNIT_MAIN("judge", an_orders_state_and_payment_decide, a_moved_order_records_its_payment_whole,
           the_same_txn_of_another_channel_is_another_payment,
           in_no_list_the_rules_otherwise_decides,
-          any_amount_moves_the_order_where_the_configuration_says_any, an_unknown_order_waits,
+          any_amount_moves_the_order_where_the_configuration_says_any, an_unknown_order_parks,
           a_rule_without_order_posts_whatever_the_order, a_refund_is_held_until_refunds_are_posted,
           lines_without_an_amount_of_their_own_are_rejected,
           an_event_without_money_moves_the_order_and_records_no_payment,
-          two_notifications_of_one_order_are_judged_one_after_the_other)
+          two_notifications_of_one_order_are_judged_one_after_the_other,
+          one_with_money_gives_up_to_suspense_for_a_person,
+          one_without_money_gives_up_as_a_dead_letter, what_does_not_wait_does_not_give_up)

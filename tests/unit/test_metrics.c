@@ -38,7 +38,7 @@ START_TEST(a_family_has_its_help_and_type_once)
         char *text = printed();
         ck_assert_int_eq(count_of(text, "# HELP postonce_notifications_total "), 1);
         ck_assert_int_eq(count_of(text, "# TYPE postonce_notifications_total counter\n"), 1);
-        ck_assert_int_eq(count_of(text, "\npostonce_notifications_total{verdict=\""), 6);
+        ck_assert_int_eq(count_of(text, "\npostonce_notifications_total{verdict=\""), 10);
         /* postonce_partitions_assigned must not pass for the family of postonce_partitions_held */
         ck_assert_int_eq(count_of(text, "# TYPE postonce_partitions_"), 2);
         free(text);

@@ -4,18 +4,20 @@
 
 static void assert_moment(enum moment_format format, const char *text, int64_t expected_us)
 {
+        const struct moment_form form = { .format = format, .zone_minutes = 480 };
         struct po_error error = { 0 };
         int64_t us = -1;
-        enum po_class kind = moment_parse(format, text, strlen(text), &us, &error);
+        enum po_class kind = moment_parse(&form, text, strlen(text), &us, &error);
         ck_assert_msg(kind == PO_OK, "%s: %s", text, error.text);
         ck_assert_msg(us == expected_us, "%s: %lld", text, (long long)us);
 }
 
 static void assert_refused(enum moment_format format, const char *text)
 {
+        const struct moment_form form = { .format = format, .zone_minutes = 480 };
         struct po_error error = { .reason = "none" };
         int64_t us;
-        enum po_class kind = moment_parse(format, text, strlen(text), &us, &error);
+        enum po_class kind = moment_parse(&form, text, strlen(text), &us, &error);
         ck_assert_msg(kind == PO_RECORD && strcmp(error.reason, "TIME_MALFORMED") == 0, "%s: %s",
                       text, error.reason);
 }
@@ -112,8 +114,36 @@ START_TEST(a_count_beyond_the_year_9999_or_not_of_digits_is_refused)
 }
 END_TEST
 
+START_TEST(a_local_time_counts_in_the_zone_of_its_form)
+{
+        assert_moment(MOMENT_DATETIME, "2026-01-14 12:41:07", INT64_C(1768365667000000));
+        assert_moment(MOMENT_DATETIME, "2026-01-14 12:41:07.371", INT64_C(1768365667371000));
+        assert_moment(MOMENT_COMPACT, "20260114124107", INT64_C(1768365667000000));
+        assert_refused(MOMENT_DATETIME, "2026-01-14T12:41:07");
+        assert_refused(MOMENT_DATETIME, "2026-01-14 12:41:07+08:00");
+        assert_refused(MOMENT_DATETIME, "1970-01-01 07:59:59");
+        assert_refused(MOMENT_COMPACT, "2026011412410");
+        assert_refused(MOMENT_COMPACT, "20260114124107.5");
+        assert_refused(MOMENT_COMPACT, "20261314124107");
+}
+END_TEST
+
+START_TEST(a_zone_is_hours_and_minutes_from_greenwich)
+{
+        int minutes;
+        ck_assert(moment_zone("+08:00", &minutes) && minutes == 480);
+        ck_assert(moment_zone("-05:30", &minutes) && minutes == -330);
+        ck_assert(moment_zone("Z", &minutes) && minutes == 0);
+        ck_assert(!moment_zone("8", &minutes));
+        ck_assert(!moment_zone("+24:00", &minutes));
+        ck_assert(!moment_zone("+08:00 ", &minutes));
+        ck_assert(!moment_zone("Asia/Shanghai", &minutes));
+}
+END_TEST
+
 UNIT_MAIN("moment", an_rfc_3339_time_counts_from_1970_in_utc, leap_days_and_centuries_count_right,
           fractions_count_to_the_microsecond_and_are_cut_below,
           a_leap_second_is_the_second_after_it, what_is_no_rfc_3339_time_is_refused,
           seconds_and_milliseconds_count_from_1970,
-          a_count_beyond_the_year_9999_or_not_of_digits_is_refused)
+          a_count_beyond_the_year_9999_or_not_of_digits_is_refused,
+          a_local_time_counts_in_the_zone_of_its_form, a_zone_is_hours_and_minutes_from_greenwich)

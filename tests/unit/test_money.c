@@ -113,8 +113,27 @@ START_TEST(minor_units_with_a_fraction_are_refused_even_if_it_is_zero)
 }
 END_TEST
 
-UNIT_MAIN("money", decimals_become_minor_units_digit_by_digit,
-          zeros_below_the_minor_unit_do_no_harm, other_digits_below_the_minor_unit_are_refused,
+START_TEST(an_amount_is_shifted_exactly_or_refused)
+{
+        struct po_error error = { .reason = "none" };
+        int64_t minor;
+        ck_assert_int_eq(money_shift(12880, 2, 2, &minor, &error), PO_OK);
+        ck_assert_int_eq(minor, 12880);
+        ck_assert_int_eq(money_shift(12880, 2, 3, &minor, &error), PO_OK);
+        ck_assert_int_eq(minor, 128800);
+        ck_assert_int_eq(money_shift(-12800, 2, 0, &minor, &error), PO_OK);
+        ck_assert_int_eq(minor, -128);
+        ck_assert_int_eq(money_shift(12880, 2, 0, &minor, &error), PO_RECORD);
+        ck_assert_str_eq(error.reason, "AMOUNT_TOO_PRECISE");
+        ck_assert_int_eq(money_shift(MONEY_MINOR_MAX, 0, 1, &minor, &error), PO_RECORD);
+        ck_assert_str_eq(error.reason, "AMOUNT_OUT_OF_RANGE");
+        ck_assert_int_eq(money_shift(-MONEY_MINOR_MAX, 0, 4, &minor, &error), PO_RECORD);
+}
+END_TEST
+
+UNIT_MAIN("money", an_amount_is_shifted_exactly_or_refused,
+          decimals_become_minor_units_digit_by_digit, zeros_below_the_minor_unit_do_no_harm,
+          other_digits_below_the_minor_unit_are_refused,
           the_largest_amount_is_taken_and_one_more_is_refused, what_is_no_plain_decimal_is_refused,
           only_the_length_given_is_read, whole_minor_units_are_taken_as_they_are,
           minor_units_with_a_fraction_are_refused_even_if_it_is_zero)

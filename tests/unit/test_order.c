@@ -210,7 +210,7 @@ START_TEST(setting_a_state_is_audited_in_the_same_transaction)
                  " 12880 AS paid_amount)",
                  "INSERT INTO audit (at, who, verb, what, why) VALUES (UTC_TIMESTAMP(6), 'ann',"
                  "'order set','1/A PAID -> CLOSED','because')",
-                 "COMMIT");
+                 "SELECT 1 FROM parked LIMIT 1", "COMMIT");
         ck_assert(fake_was_in_transaction("INSERT INTO audit"));
 }
 END_TEST
@@ -270,6 +270,64 @@ START_TEST(the_longest_order_fits_the_audit_line)
 }
 END_TEST
 
+START_TEST(what_waits_for_an_order_is_made_due_by_who_sets_it)
+{
+        db = fake_db_open();
+        paid_order();
+        fake_rows("SELECT 1 FROM parked");
+        fake_row("1");
+        ck_assert_int_eq(set("SHIPPED"), PO_OK);
+        fake_saw("BEGIN", COLUMNS LOCKED, "UPDATE (", "INSERT INTO audit", "SELECT 1 FROM parked",
+                 "UPDATE parked", "COMMIT");
+        ck_assert(fake_was_in_transaction("UPDATE parked"));
+        unit_assert_in(fake_statement("UPDATE parked"), "(tenant_id = 1 AND order_no IN ('A'))");
+}
+END_TEST
+
+START_TEST(registered_orders_make_due_what_waits_for_them_in_the_same_transaction)
+{
+        enum { MANY = 70 };
+        struct order many[MANY];
+        for (int i = 0; i < MANY; i++) {
+                many[i] = order_of(1, "", "", "PENDING_PAY");
+                snprintf(many[i].order_no, sizeof many[i].order_no, "R%02d", i);
+        }
+        db = fake_db_open();
+        for (int i = 0; i < 2; i++) {
+                fake_rows("SELECT 1 FROM parked");
+                fake_row("1");
+        }
+        ck_assert_int_eq(orders_register(db, &sql, many, MANY, &error), PO_OK);
+        fake_saw("BEGIN", "INSERT INTO payment_order", "SELECT 1 FROM parked", "UPDATE parked",
+                 "SELECT 1 FROM parked", "UPDATE parked", "COMMIT");
+        ck_assert(fake_was_in_transaction("INSERT INTO payment_order"));
+        unit_assert_in(fake_statement("UPDATE parked"), "order_no IN ('R64','R65','R66','R67',"
+                                                        "'R68','R69'))");
+}
+END_TEST
+
+START_TEST(whatever_fails_while_registering_leaves_nothing_behind)
+{
+        static const char *const pieces[] = { "INSERT INTO payment_order", "SELECT 1 FROM parked",
+                                              "UPDATE parked" };
+        orders[0] = order_of(1, "A", "", "PENDING_PAY");
+        for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
+                db = fake_db_open();
+                if (i == 2) {
+                        fake_rows("SELECT 1 FROM parked");
+                        fake_row("1");
+                }
+                fake_fail(pieces[i], PO_TRANSIENT, 1213);
+                ck_assert_int_eq(orders_register(db, &sql, orders, 1, &error), PO_TRANSIENT);
+                ck_assert_uint_eq(fake_count("COMMIT"), 0);
+                ck_assert_uint_eq(fake_count("ROLLBACK"), 1);
+        }
+        db = fake_db_open();
+        fake_fail("COMMIT", PO_UNCERTAIN, 2013);
+        ck_assert_int_eq(orders_register(db, &sql, orders, 1, &error), PO_UNCERTAIN);
+}
+END_TEST
+
 UNIT_MAIN("order", ids_compare_by_tenant_then_bytes, no_orders_lock_nothing,
           orders_are_locked_by_primary_key_in_its_order, a_locked_row_is_read_whole,
           a_lock_that_fails_finds_nothing, orders_that_did_not_move_are_not_written,
@@ -277,4 +335,7 @@ UNIT_MAIN("order", ids_compare_by_tenant_then_bytes, no_orders_lock_nothing,
           another_number_of_rows_than_were_judged_is_a_bug, an_order_that_is_there_is_left_as_it_is,
           one_order_is_read_without_a_lock, setting_a_state_is_audited_in_the_same_transaction,
           an_unknown_order_is_not_set, whatever_fails_while_setting_leaves_nothing_behind,
-          a_commit_without_an_answer_is_uncertain, the_longest_order_fits_the_audit_line)
+          a_commit_without_an_answer_is_uncertain, the_longest_order_fits_the_audit_line,
+          what_waits_for_an_order_is_made_due_by_who_sets_it,
+          registered_orders_make_due_what_waits_for_them_in_the_same_transaction,
+          whatever_fails_while_registering_leaves_nothing_behind)

@@ -24,6 +24,12 @@ START_TEST(one_settled_meanwhile_refuses_the_set)
         fake_row("1001");
         ck_assert_int_eq(outcomes_refuse(db, &sql, open_postings, 2, &error), PO_EXISTS);
         fake_saw("SELECT claim_id FROM outcome WHERE claim_id IN (1001) LIMIT 1");
+
+        /* The row in `parked` may have been discarded, or tried by another worker. */
+        postings[1].deliveries = 1;
+        postings[1].unparks = true;
+        ck_assert_int_eq(outcomes_refuse(db, &sql, open_postings, 2, &error), PO_OK);
+        fake_saw("SELECT claim_id FROM outcome WHERE claim_id IN (1001) LIMIT 1");
 }
 END_TEST
 

@@ -18,7 +18,7 @@ static void assert_finds(const char *text, const char *expected)
         const char *complaint = pointer_compile(&pointer, text);
         ck_assert_msg(complaint == NULL, "%s: %s", text, complaint);
         struct json_object *root = document();
-        struct json_object *value = pointer_find(&pointer, root);
+        struct json_object *value = pointer_find(&pointer, &(struct scope){ .root = root });
         if (expected == NULL)
                 ck_assert_msg(value == NULL, "%s leads to something", text);
         else
@@ -91,26 +91,18 @@ START_TEST(a_pointer_that_is_not_given_finds_nothing)
         struct pointer pointer = { 0 };
         struct json_object *root = document();
         ck_assert(!pointer_is_given(&pointer));
-        ck_assert_ptr_null(pointer_find(&pointer, root));
+        ck_assert_ptr_null(pointer_find(&pointer, &(struct scope){ .root = root }));
         json_object_put(root);
 }
 END_TEST
 
 START_TEST(a_wrong_pointer_is_refused)
 {
-        static const char *const wrong[] = { "",
-                                             "a",
-                                             "a/b",
-                                             "/a~2",
-                                             "/a~",
-                                             "/a|",
-                                             "|/a",
-                                             "/a|b",
-                                             "/a||/b",
-                                             "/a~|/b",
-                                             "#/a",
-                                             "/a|/b|/c|/d|/e",
-                                             "/1/2/3/4/5/6/7/8/9/a/b/c/d/e/f/g/h" };
+        static const char *const wrong[] = {
+                "",    "a",   "a/b",  "/a~2",           "/a~",
+                "/a|", "|/a", "/a|b", "/a||/b",         "/a~|/b",
+                "#a",  "@",   "%/a",  "/a|/b|/c|/d|/e", "/1/2/3/4/5/6/7/8/9/a/b/c/d/e/f/g/h"
+        };
         struct pointer pointer;
         for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
                 ck_assert_msg(pointer_compile(&pointer, wrong[i]) != NULL, "\"%s\" is taken",
@@ -126,8 +118,36 @@ START_TEST(a_wrong_pointer_is_refused)
 }
 END_TEST
 
+START_TEST(a_pointer_starts_at_body_item_or_header)
+{
+        struct pointer pointer;
+        const struct scope scope = {
+                .root = json_tokener_parse("{\"a\":\"body\"}"),
+                .item = json_tokener_parse("{\"a\":\"item\",\"b\":\"second\"}"),
+                .headers = json_tokener_parse("{\"ce_type\":\"header\"}"),
+        };
+        static const char *const found[][2] = { { "/a", "body" },
+                                                { "@/a", "item" },
+                                                { "#/ce_type", "header" },
+                                                { "/b|@/b", "second" },
+                                                { "#/a|/a", "body" } };
+        for (size_t i = 0; i < sizeof found / sizeof found[0]; i++) {
+                ck_assert_ptr_null(pointer_compile(&pointer, found[i][0]));
+                ck_assert_str_eq(json_object_get_string(pointer_find(&pointer, &scope)),
+                                 found[i][1]);
+        }
+        ck_assert_ptr_null(pointer_find(&pointer, &(struct scope){ 0 }));
+        ck_assert(pointer_starts_at(&pointer, '#') && pointer_starts_at(&pointer, '/'));
+        ck_assert(!pointer_starts_at(&pointer, '@'));
+        json_object_put(scope.root);
+        json_object_put(scope.item);
+        json_object_put(scope.headers);
+}
+END_TEST
+
 UNIT_MAIN("pointer", a_pointer_leads_through_objects_and_lists, escapes_stand_for_slash_and_tilde,
           what_is_not_there_null_or_the_empty_text_is_nothing, an_empty_list_is_something,
           a_list_is_reached_by_plain_indexes_only,
           the_first_alternative_that_leads_to_something_wins,
-          a_pointer_that_is_not_given_finds_nothing, a_wrong_pointer_is_refused)
+          a_pointer_that_is_not_given_finds_nothing, a_wrong_pointer_is_refused,
+          a_pointer_starts_at_body_item_or_header)

@@ -83,10 +83,12 @@ static void is_ours_again(size_t count)
         ck_assert(!db_is_in_transaction(db));
 }
 
-#define LOCK    "SELECT tenant_id, order_no"
-#define CLAIMS  "SELECT c.tenant_id"
-#define OUTCOME "INSERT INTO outcome"
-#define PENDING "{\"posted\":\"PAID\"}"
+#define LOCK       "SELECT tenant_id, order_no"
+#define CLAIMS     "SELECT c.tenant_id"
+#define OUTCOME    "INSERT INTO outcome"
+#define UNPARK     "DELETE p FROM parked p FORCE INDEX (PRIMARY) WHERE p.claim_id IN "
+#define ANY_PARKED "SELECT 1 FROM parked LIMIT 1"
+#define PENDING    "{\"posted\":\"PAID\"}"
 #define order_row(order_no, status)                                                                \
         fake_row("1", order_no, "12880", "CNY", status, NULL, NULL, NULL, "0", "0")
 #define paid_row(order_no, status, txn)                                                            \
@@ -129,7 +131,7 @@ START_TEST(a_payment_is_posted_in_the_order_of_the_contract)
                  " (1000,0,11,12880,'CNY'),(1000,1,10,-12880,'CNY')",
                  "INSERT INTO outbox",
                  "INSERT INTO balance (account_id, slot, amount) VALUES (10,0,-12880),(11,0,12880)",
-                 "COMMIT");
+                 ANY_PARKED, "COMMIT");
         unit_assert_in(fake_statement("INSERT INTO outbox"), "'order','A','ORDER_PAID',");
         unit_assert_in(fake_statement("INSERT INTO outbox"), "\\\"status\\\":\\\"PAID\\\"");
         ck_assert(fake_was_in_transaction("INSERT INTO balance"));
@@ -183,7 +185,7 @@ START_TEST(outcomes_are_asked_for_only_where_others_saw_the_claim)
         fake_saw("BEGIN", LOCK,
                  "SELECT claim_id FROM outcome WHERE claim_id IN (1000,1002) LIMIT 1", OUTCOME,
                  "UPDATE", "INSERT INTO entry", "INSERT INTO outbox", "INSERT INTO balance",
-                 "COMMIT");
+                 UNPARK "(1000,1002)", ANY_PARKED, "COMMIT");
 }
 END_TEST
 
@@ -275,7 +277,7 @@ START_TEST(where_no_payment_was_recorded_a_review_stands_in_the_same_transaction
                  "UPDATE (SELECT 1 AS tenant_id, 'A' AS order_no, 'SHIPPED' AS status_read,"
                  " 'SHIPPED' AS status, 'SQB' AS paid_channel, 'T1' AS paid_txn,",
                  "INSERT INTO entry", "INSERT INTO outbox", "INSERT INTO review",
-                 "INSERT INTO balance", "COMMIT");
+                 "INSERT INTO balance", ANY_PARKED, "COMMIT");
         ck_assert(fake_was_in_transaction("INSERT INTO review"));
         unit_assert_in(fake_statement("INSERT INTO review"), "(1,1000,'NO_POSTING_RECORDED',");
         unit_assert_in(fake_statement("INSERT INTO review"), ",NULL,'OPEN',"); /* without body */
@@ -292,9 +294,11 @@ START_TEST(what_must_wait_writes_nothing)
         fake_rows("FOR UPDATE");
         order_row("B", "DRAFT");
         posts(3);
-        is_for_a_reason(&postings[0], VERDICT_HELD, "ORDER_UNKNOWN");
-        is_for_a_reason(&postings[1], VERDICT_HELD, "TOO_EARLY");
-        is_for_a_reason(&postings[2], VERDICT_HELD, "ORDER_UNKNOWN");
+        is_for_a_reason(&postings[0], VERDICT_PARKED, "ORDER_UNKNOWN");
+        is_for_a_reason(&postings[1], VERDICT_PARKED, "TOO_EARLY");
+        is_for_a_reason(&postings[2], VERDICT_PARKED, "ORDER_UNKNOWN");
+        for (size_t i = 0; i < 3; i++)
+                ck_assert(!postings[i].unblocked);
         fake_saw("BEGIN", LOCK, "ROLLBACK");
         unit_assert_in(fake_statement(LOCK), "order_no IN ('A','B'))");
 }
@@ -346,10 +350,131 @@ START_TEST(orders_that_a_rule_makes_are_there_before_the_transaction)
         fake_saw("INSERT INTO payment_order (tenant_id, order_no, amount, currency, status) VALUES"
                  " (1,'A',12880,'CNY','PENDING_PAY'),(1,'B',12880,'CNY','PENDING_PAY')"
                  " ON DUPLICATE KEY",
-                 "BEGIN", LOCK, OUTCOME, "UPDATE", "COMMIT");
+                 "BEGIN", LOCK, OUTCOME, "UPDATE", ANY_PARKED, "COMMIT");
         ck_assert(!fake_was_in_transaction("INSERT INTO payment_order"));
         is(&postings[0], VERDICT_POSTED, "{\"posted\":\"PLACED\"}");
-        is_for_a_reason(&postings[3], VERDICT_HELD, "ORDER_UNKNOWN");
+        is_for_a_reason(&postings[3], VERDICT_PARKED, "ORDER_UNKNOWN");
+}
+END_TEST
+
+START_TEST(what_waits_for_an_order_that_moved_is_made_due_in_the_same_transaction)
+{
+        start();
+        one_payment();
+        payment(1, "T2", "B");
+        fake_row("1", "B", "12880", "CNY", "PAID", "SQB", "T2", "12880", "0", "0");
+        fake_rows(ANY_PARKED);
+        fake_row("1");
+        posts(2);
+        is(&postings[1], VERDICT_SKIPPED, "{\"skipped\":\"PAID\"}");
+        fake_saw("BEGIN", LOCK, OUTCOME, "UPDATE (", "INSERT INTO entry", "INSERT INTO outbox",
+                 "INSERT INTO balance", ANY_PARKED,
+                 "UPDATE parked FORCE INDEX (parked_order) SET due_at = UTC_TIMESTAMP(6)"
+                 " WHERE reason <> 'PAUSED' AND ((tenant_id = 1 AND order_no IN ('A')))",
+                 "COMMIT");
+        ck_assert(fake_was_in_transaction("UPDATE parked"));
+}
+END_TEST
+
+START_TEST(what_comes_out_of_parked_is_asked_for_and_its_row_goes_with_its_outcome)
+{
+        start();
+        one_payment()->unparks = true;
+        posts(1);
+        is(&postings[0], VERDICT_POSTED, PENDING);
+        fake_saw("BEGIN", LOCK, "SELECT claim_id FROM outcome WHERE claim_id IN (1000) LIMIT 1",
+                 OUTCOME, "UPDATE", "INSERT INTO entry", "INSERT INTO outbox",
+                 "INSERT INTO balance", UNPARK "(1000)", ANY_PARKED, "COMMIT");
+        ck_assert(fake_was_in_transaction("DELETE p FROM parked"));
+}
+END_TEST
+
+START_TEST(one_that_must_wait_on_keeps_its_row)
+{
+        start();
+        payment(0, "T1", "A")->unparks = true;
+        posts(1);
+        is_for_a_reason(&postings[0], VERDICT_PARKED, "ORDER_UNKNOWN");
+        fake_saw("BEGIN", LOCK, "SELECT claim_id FROM outcome", "ROLLBACK");
+}
+END_TEST
+
+START_TEST(one_with_money_that_gave_up_stands_in_suspense_with_a_review)
+{
+        start();
+        struct posting *posting = payment(0, "T1", "A");
+        posting->unparks = posting->gave_up = true;
+        fake_rows("FROM account");
+        fake_row("12", "1", "suspense:SQB", "CNY");
+        posts(1);
+        is(posting, VERDICT_SUSPENSE, "{\"suspense\":\"UNKNOWN\"}");
+        fake_saw("INSERT INTO account", "SELECT id", "BEGIN", LOCK, "SELECT claim_id FROM outcome",
+                 OUTCOME,
+                 "INSERT INTO entry (claim_id, line, account_id, amount, currency) VALUES"
+                 " (1000,0,11,12880,'CNY'),(1000,1,12,-12880,'CNY')",
+                 "INSERT INTO review",
+                 "INSERT INTO balance (account_id, slot, amount) VALUES (11,0,12880),(12,0,-12880)",
+                 UNPARK "(1000)", "COMMIT");
+        unit_assert_in(fake_statement(OUTCOME),
+                       "(1000,'SUSPENSE','{\\\"suspense\\\":\\\"UNKNOWN\\\"}',");
+        unit_assert_in(fake_statement("INSERT INTO review"), "(1,1000,'PARK_GAVE_UP',");
+        unit_assert_in(fake_statement("INSERT INTO account"), "'suspense:SQB','CNY'");
+        ck_assert(fake_was_in_transaction("INSERT INTO review"));
+}
+END_TEST
+
+START_TEST(one_that_gave_up_is_posted_where_it_can_be)
+{
+        start();
+        one_payment()->gave_up = true;
+        fake_rows("FROM account");
+        fake_row("12", "1", "suspense:SQB", "CNY");
+        posts(1);
+        is(&postings[0], VERDICT_POSTED, PENDING);
+        unit_assert_in(fake_statement("INSERT INTO entry"), "(1000,1,10,-12880,'CNY')");
+        ck_assert_uint_eq(fake_count("INSERT INTO review"), 0);
+}
+END_TEST
+
+#define PACK_RULE                                                                                  \
+        "ORDER_PACKED:\n"                                                                          \
+        "  order: { from: [PAID], to: PACKED, wait: [PENDING_PAY] }\n"
+
+START_TEST(one_without_money_that_gave_up_is_rejected_and_writes_nothing)
+{
+        start_with(PAYMENT_RULE PACK_RULE);
+        struct posting *posting = fixture_posting(0, rules_find(rules, "ORDER_PACKED"), "T1", "A");
+        notifications[0].amount_kind = PO_AMOUNT_NONE;
+        posting->unparks = posting->gave_up = true;
+        fake_rows("FOR UPDATE");
+        order_row("A", "PENDING_PAY");
+        posts(1);
+        is_for_a_reason(posting, VERDICT_REJECTED, "PARK_GAVE_UP");
+        fake_saw("BEGIN", LOCK, "SELECT claim_id FROM outcome", "ROLLBACK");
+}
+END_TEST
+
+START_TEST(one_whose_order_moves_behind_it_in_the_batch_is_unblocked)
+{
+        start_with(PAYMENT_RULE PACK_RULE);
+        for (size_t i = 0; i < 2; i++) {
+                fixture_posting(i, rules_find(rules, "ORDER_PACKED"), i == 0 ? "P1" : "P2",
+                                i == 0 ? "A" : "B");
+                notifications[i].amount_kind = PO_AMOUNT_NONE;
+        }
+        payment(2, "T1", "A");
+        fake_rows("FROM account");
+        fake_row("11", "1", "channel:SQB:clearing", "CNY");
+        fake_row("10", "1", "merchant:1:payable", "CNY");
+        fake_rows("FOR UPDATE");
+        order_row("A", "PENDING_PAY");
+        order_row("B", "PENDING_PAY");
+        posts(3);
+        is_for_a_reason(&postings[0], VERDICT_PARKED, "TOO_EARLY");
+        is_for_a_reason(&postings[1], VERDICT_PARKED, "TOO_EARLY");
+        is(&postings[2], VERDICT_POSTED, PENDING);
+        ck_assert(postings[0].unblocked);
+        ck_assert(!postings[1].unblocked && !postings[2].unblocked);
 }
 END_TEST
 
@@ -379,6 +504,9 @@ static const char *const steps[] = { "BEGIN",
                                      "INSERT INTO outbox",
                                      "INSERT INTO review",
                                      "INSERT INTO balance",
+                                     "DELETE p FROM parked",
+                                     ANY_PARKED,
+                                     "UPDATE parked",
                                      "COMMIT" };
 enum { STEPS = sizeof steps / sizeof steps[0] };
 
@@ -395,6 +523,10 @@ static void whole_transaction(size_t failing)
         }
         if (failing != 4)
                 fake_affect("UPDATE (", 2);
+        if (strcmp(steps[failing], ANY_PARKED) != 0) {
+                fake_rows(ANY_PARKED);
+                fake_row("1");
+        }
 }
 
 START_TEST(whatever_fails_leaves_nothing_behind)
@@ -493,7 +625,8 @@ START_TEST(what_another_settled_before_the_lock_leaves_the_set_and_the_rest_post
                  " paid_amount, refunded, refund_reserved FROM payment_order"
                  " FORCE INDEX (PRIMARY) WHERE (tenant_id = 1 AND order_no IN ('B'))",
                  "SELECT claim_id FROM outcome WHERE claim_id IN (1001)", OUTCOME, "UPDATE",
-                 "INSERT INTO entry", "INSERT INTO outbox", "INSERT INTO balance", "COMMIT");
+                 "INSERT INTO entry", "INSERT INTO outbox", "INSERT INTO balance", UNPARK "(1001)",
+                 ANY_PARKED, "COMMIT");
 }
 END_TEST
 
@@ -545,7 +678,7 @@ START_TEST(a_lost_answer_to_a_commit_that_took_place_is_posted_now)
         posts(1);
         is(&postings[0], VERDICT_POSTED, PENDING); /* and not again: it was not counted yet */
         fake_saw("BEGIN", LOCK, OUTCOME, "UPDATE", "INSERT INTO entry", "INSERT INTO outbox",
-                 "INSERT INTO balance", "COMMIT", CLAIMS);
+                 "INSERT INTO balance", ANY_PARKED, "COMMIT", CLAIMS);
 }
 END_TEST
 
@@ -560,9 +693,10 @@ START_TEST(a_lost_answer_to_a_commit_that_did_not_take_place_is_posted_once_more
         posts(1);
         is(&postings[0], VERDICT_POSTED, PENDING);
         fake_saw("BEGIN", LOCK, OUTCOME, "UPDATE", "INSERT INTO entry", "INSERT INTO outbox",
-                 "INSERT INTO balance", "COMMIT", CLAIMS, "BEGIN", LOCK,
+                 "INSERT INTO balance", ANY_PARKED, "COMMIT", CLAIMS, "BEGIN", LOCK,
                  "SELECT claim_id FROM outcome", OUTCOME, "UPDATE", "INSERT INTO entry",
-                 "INSERT INTO outbox", "INSERT INTO balance", "COMMIT");
+                 "INSERT INTO outbox", "INSERT INTO balance", UNPARK "(1000)", ANY_PARKED,
+                 "COMMIT");
 }
 END_TEST
 
@@ -648,6 +782,13 @@ UNIT_MAIN("posting", a_payment_is_posted_in_the_order_of_the_contract,
           what_must_wait_writes_nothing, a_rejected_one_leaves_the_others_posted,
           a_rule_without_order_locks_none,
           orders_that_a_rule_makes_are_there_before_the_transaction,
+          what_waits_for_an_order_that_moved_is_made_due_in_the_same_transaction,
+          what_comes_out_of_parked_is_asked_for_and_its_row_goes_with_its_outcome,
+          one_that_must_wait_on_keeps_its_row,
+          one_with_money_that_gave_up_stands_in_suspense_with_a_review,
+          one_that_gave_up_is_posted_where_it_can_be,
+          one_without_money_that_gave_up_is_rejected_and_writes_nothing,
+          one_whose_order_moves_behind_it_in_the_batch_is_unblocked,
           an_account_name_too_long_begins_no_transaction, whatever_fails_leaves_nothing_behind,
           the_same_set_posts_after_a_failure, another_number_of_orders_than_were_judged_is_a_bug,
           a_unique_key_behind_the_fence_is_a_bug,

@@ -9,6 +9,7 @@ enum { LETTERS_MAX = 8 };
 
 /* The dead-letter topic: what was sent, and what becomes of the next letters. */
 static enum po_class results[LETTERS_MAX];
+static bool cuts[LETTERS_MAX]; /* the letter is too large to be the whole record */
 static size_t sent_count, sendings;
 static struct letter sent[LETTERS_MAX];
 static char sent_text[LETTERS_MAX][1200];
@@ -27,6 +28,7 @@ enum po_class letters_send(struct sink *sink, const char *topic, struct letter *
         sendings++;
         for (size_t i = 0; i < count; i++) {
                 letters[i].result = results[sent_count];
+                letters[i].keep = cuts[sent_count] && letters[i].may_keep;
                 letters[i].partition = 3;
                 letters[i].offset = 70 + (int64_t)i;
                 if (first == PO_OK && letters[i].result != PO_OK)
@@ -47,6 +49,7 @@ static void start(const char *topic, int64_t attempts)
 {
         db = fake_db_open();
         memset(results, 0, sizeof results);
+        memset(cuts, 0, sizeof cuts);
         sent_count = sendings = 0;
         rejecter_close(rejecter);
         const struct rejecter_options options = {
@@ -309,6 +312,54 @@ START_TEST(many_failed_notifications_are_cut_at_the_letters_bound)
 }
 END_TEST
 
+START_TEST(what_a_letter_could_not_carry_is_kept_by_its_row)
+{
+        start("callbacks.DLT", 5);
+        rejected(10, false);
+        rejected(11, false);
+        cuts[1] = true;
+        ck_assert_int_eq(reject(), PO_OK);
+        is(0, VERDICT_REJECTED);
+        is(1, VERDICT_REJECTED);
+        fake_saw(FIND,
+                 RECORD " (letter_id, reason, source_topic, source_partition, source_offset,"
+                        " letter_topic, letter_partition, letter_offset, attempts,"
+                        " created_at) VALUES ('id-10'",
+                 RECORD " (letter_id, reason, source_topic, source_partition, source_offset,"
+                        " letter_topic, letter_partition, letter_offset, attempts,"
+                        " created_at, body) VALUES ('id-11'");
+        unit_assert_in(fake_statement(RECORD), ",X'504F5231"); /* "POR1": a packed record */
+}
+END_TEST
+
+START_TEST(a_record_whose_body_is_not_written_is_held)
+{
+        start("callbacks.DLT", 5);
+        rejected(10, false);
+        cuts[0] = true;
+        fake_fail("body", PO_TRANSIENT, 2013);
+        ck_assert_int_eq(reject(), PO_TRANSIENT);
+        is(0, VERDICT_HELD);
+}
+END_TEST
+
+START_TEST(a_record_too_large_for_letter_and_row_is_held_and_alarmed)
+{
+        start("callbacks.DLT", 5);
+        static char large[FAKE_PACKET_BYTES / 2];
+        struct parcel *parcel = rejected(10, false);
+        records[0].value = large;
+        records[0].value_bytes = sizeof large;
+        results[0] = PO_RECORD;
+        ck_assert_int_eq(reject(), PO_OK);
+        ck_assert(!sent[0].may_keep);
+        ck_assert_int_eq(parcel->verdict, VERDICT_HELD);
+        unit_assert_in(capture.text, "alarm=DEAD_LETTER_TOO_LARGE");
+        fake_saw(FIND);
+        records[0].value_bytes = 10;
+}
+END_TEST
+
 START_TEST(a_record_without_a_stable_reason_gets_one)
 {
         start("callbacks.DLT", 5);
@@ -344,4 +395,7 @@ UNIT_MAIN("reject", a_batch_without_rejection_asks_nothing,
           without_a_topic_records_are_held_and_alarmed,
           a_letter_tells_why_and_names_each_failed_notification_and_no_body,
           many_failed_notifications_are_cut_at_the_letters_bound,
+          what_a_letter_could_not_carry_is_kept_by_its_row,
+          a_record_whose_body_is_not_written_is_held,
+          a_record_too_large_for_letter_and_row_is_held_and_alarmed,
           a_record_without_a_stable_reason_gets_one, the_next_batch_starts_from_nothing)

@@ -7,6 +7,7 @@
 
 /* Everything made here lives as long as the case's process. */
 static struct rule rule;
+static const struct exponent_table exponents = { .count = 1, .items = { { "ISK", 2 } } };
 static struct po_notification notification;
 static struct po_error error;
 
@@ -15,7 +16,7 @@ static void load(const char *text)
         struct document *document;
         memset(&rule, 0, sizeof rule);
         ck_assert_int_eq(document_parse(&document, "t.yaml", text, strlen(text), &error), PO_OK);
-        enum po_class kind = rule_load(document_root(document), &rule, &error);
+        enum po_class kind = rule_load(document_root(document), false, &rule, &error);
         ck_assert_msg(kind == PO_OK, "%s", error.text);
 }
 
@@ -31,13 +32,14 @@ static bool matches(const char *condition, const char *json)
         char text[256];
         snprintf(text, sizeof text, "{ when: [%s], ignore: true }", condition);
         load(text);
-        return rule_matches(&rule, body(json));
+        return rule_matches(&rule, &(struct scope){ .root = body(json) });
 }
 
 static enum po_class apply(const char *json)
 {
         memset(&notification, 0, sizeof notification);
-        return rule_apply(&rule, body(json), &notification, &error);
+        const struct scope scope = { .root = body(json) };
+        return rule_apply(&rule, &exponents, &scope, &notification, &error);
 }
 
 static void assert_refused(const char *json, const char *reason)
@@ -145,6 +147,31 @@ START_TEST(a_body_becomes_a_notification)
 }
 END_TEST
 
+START_TEST(the_channels_word_says_the_event)
+{
+        load("when: []\ntxn: /t\n"
+             "event: { at: /s, map: { OK: PAYMENT_RECEIVED, \"true\": PAYMENT_AUTHORISED } }\n");
+        ck_assert_int_eq(apply("{\"t\":1,\"s\":\"OK\"}"), PO_OK);
+        ck_assert_str_eq(notification.event, "PAYMENT_RECEIVED");
+        ck_assert_int_eq(apply("{\"t\":1,\"s\":true}"), PO_OK);
+        ck_assert_str_eq(notification.event, "PAYMENT_AUTHORISED");
+        assert_refused("{\"t\":1,\"s\":\"ok\"}", "EVENT_UNKNOWN");
+        assert_refused("{\"t\":1,\"s\":[]}", "EVENT_UNKNOWN");
+        assert_refused("{\"t\":1}", "EVENT_UNKNOWN");
+}
+END_TEST
+
+START_TEST(the_channels_own_exponents_count)
+{
+        load("{ when: [], event: A, txn: /t, amount: { at: /a, format: minor },"
+             "  currency: { at: /c } }");
+        ck_assert_int_eq(apply("{\"t\":1,\"a\":12800,\"c\":\"ISK\"}"), PO_OK);
+        ck_assert_int_eq(notification.amount_minor, 128);
+        ck_assert_int_eq(apply("{\"t\":1,\"a\":12800,\"c\":\"JPY\"}"), PO_OK);
+        ck_assert_int_eq(notification.amount_minor, 12800);
+}
+END_TEST
+
 START_TEST(what_only_helps_may_be_absent)
 {
         load(refund_rule);
@@ -209,6 +236,7 @@ UNIT_MAIN("rule", eq_and_in_compare_whole_texts,
           numbers_and_truth_values_compare_as_they_are_written,
           null_and_the_empty_text_do_not_exist, a_prefix_is_the_beginning_of_a_text,
           gt0_is_a_number_above_zero, all_conditions_must_hold, a_body_becomes_a_notification,
+          the_channels_word_says_the_event, the_channels_own_exponents_count,
           what_only_helps_may_be_absent, what_identifies_or_moves_money_must_be_there,
           a_word_that_the_map_of_currencies_lacks_is_refused, a_rule_without_an_amount_gives_none,
           bad_texts_and_times_are_refused)

@@ -5,13 +5,14 @@
 
 static struct document *document;
 static struct rule rule;
+static bool unrolled;
 static struct po_error error;
 
 static enum po_class load(const char *text)
 {
         memset(&rule, 0, sizeof rule);
         ck_assert_int_eq(document_parse(&document, "t.yaml", text, strlen(text), &error), PO_OK);
-        return rule_load(document_root(document), &rule, &error);
+        return rule_load(document_root(document), unrolled, &rule, &error);
 }
 
 /* complaint: what stands after "t.yaml:" */
@@ -48,14 +49,14 @@ START_TEST(a_rule_with_everything_is_read_as_it_is_written)
         ck_assert_uint_eq(rule.txn.count, 2);
         ck_assert_str_eq(rule.txn.items[1].source, "/rf|/ct");
         ck_assert_uint_eq(rule.parent.count, 1);
-        ck_assert_int_eq(rule.amount.format, AMOUNT_DECIMAL);
-        ck_assert_int_eq(rule.amount.kind, PO_AMOUNT_NET);
+        ck_assert_int_eq(rule.amount.form.format, AMOUNT_DECIMAL);
+        ck_assert_int_eq(rule.amount.form.kind, PO_AMOUNT_NET);
         ck_assert(pointer_is_given(&rule.amount.minus));
         ck_assert_str_eq(rule.currency.fallback, "CNY");
         ck_assert(rule.currency.upper);
         ck_assert_str_eq(rule.currency.names[0].text, "156");
         ck_assert_str_eq(rule.currency.names[0].code, "CNY");
-        ck_assert_int_eq(rule.occurred_at.format, MOMENT_MILLISECONDS);
+        ck_assert_int_eq(rule.occurred_at.form.format, MOMENT_MILLISECONDS);
         document_close(document);
 }
 END_TEST
@@ -77,7 +78,7 @@ START_TEST(an_amount_is_that_of_this_movement_unless_it_says_otherwise)
         ck_assert_int_eq(load("{ when: [], event: A, txn: /t, amount: { at: /a, format: minor },"
                               "  currency: { const: CNY } }"),
                          PO_OK);
-        ck_assert_int_eq(rule.amount.kind, PO_AMOUNT_THIS);
+        ck_assert_int_eq(rule.amount.form.kind, PO_AMOUNT_THIS);
         document_close(document);
 }
 END_TEST
@@ -163,13 +164,64 @@ START_TEST(a_wrong_amount_or_currency_is_refused_where_it_stands)
 }
 END_TEST
 
-START_TEST(a_label_is_a_word_in_upper_case)
+START_TEST(a_rule_that_unrolls_is_read_as_it_is_written)
 {
-        ck_assert(word_is_label("SQB"));
-        ck_assert(word_is_label("WECHAT_2"));
-        ck_assert(!word_is_label(""));
-        ck_assert(!word_is_label("Sqb"));
-        ck_assert(!word_is_label("SQB-1"));
+        ck_assert_msg(load("when: [[/l, exists]]\n"
+                           "each: /l\n"
+                           "where: [[\"@/s\", eq, \"3\"]]\n"
+                           "continue: true\n"
+                           "event: { at: \"@/k\", map: { \"1\": A, \"2\": B } }\n"
+                           "txn: \"@/t\"\n"
+                           "amount: { at: \"@/a\", format: minor, sign: minus }\n"
+                           "currency: { const: CNY }\n"
+                           "occurred_at: { at: \"@/w\", format: datetime, zone: \"+08:00\" }\n") ==
+                              PO_OK,
+                      "%s", error.text);
+        ck_assert(pointer_is_given(&rule.each));
+        ck_assert(rule.goes_on);
+        ck_assert_uint_eq(rule.where.count, 1);
+        ck_assert_str_eq(rule.event, "");
+        ck_assert_str_eq(rule.event_map.names[1].text, "2");
+        ck_assert_str_eq(rule.event_map.names[1].word, "B");
+        ck_assert(rule.amount.form.flip);
+        ck_assert_int_eq(rule.occurred_at.form.zone_minutes, 480);
+        document_close(document);
+}
+END_TEST
+
+START_TEST(an_item_is_pointed_into_only_where_a_list_is_unrolled)
+{
+        assert_refused("{ when: [], event: A, txn: \"@/t\" }", "1:1: \"@/\" points into an item");
+        assert_refused("{ when: [], event: A, txn: [/t, \"@/t\"] }", "1:1: \"@/\"");
+        assert_refused("{ when: [], event: A, txn: /t, order: \"/o|@/o\" }", "1:1: \"@/\"");
+        assert_refused("{ when: [[\"@/a\", exists]], each: /l, event: A, txn: /t }", "1:9: \"@/\"");
+        assert_refused("{ when: [], where: [[/a, exists]], event: A, txn: /t }",
+                       "1:20: where chooses items");
+        unrolled = true;
+        ck_assert_int_eq(load("{ when: [[\"@/a\", exists]], event: A, txn: \"@/t\" }"), PO_OK);
+        document_close(document);
+}
+END_TEST
+
+START_TEST(a_wrong_event_zone_or_sign_is_refused_where_it_stands)
+{
+        assert_refused("{ when: [], txn: /t, event: { at: /a } }", "1:29: required member \"map\"");
+        assert_refused("{ when: [], txn: /t, event: { at: /a, map: {} } }", "1:44: map wants");
+        assert_refused("{ when: [], txn: /t, event: { at: /a, map: { x: y } } }",
+                       "1:49: our words are of");
+        assert_refused("{ when: [], event: A, txn: /t,\n"
+                       "  occurred_at: { at: /w, format: datetime } }",
+                       "2:16: datetime and compact want a zone");
+        assert_refused("{ when: [], event: A, txn: /t,\n"
+                       "  occurred_at: { at: /w, format: ms, zone: Z } }",
+                       "2:16: zone goes with");
+        assert_refused("{ when: [], event: A, txn: /t,\n"
+                       "  occurred_at: { at: /w, format: compact, zone: \"8\" } }",
+                       "2:49: a zone is written");
+        assert_refused("{ when: [], event: A, txn: /t, currency: { const: CNY },\n"
+                       "  amount: { at: /a, format: minor, sign: both } }",
+                       "2:42: ");
+        assert_refused("{ when: [], ignore: true, continue: true }", "1:1: a rule with ignore");
 }
 END_TEST
 
@@ -178,4 +230,7 @@ UNIT_MAIN("rule_load", a_rule_with_everything_is_read_as_it_is_written,
           an_amount_is_that_of_this_movement_unless_it_says_otherwise,
           a_rule_wants_event_and_txn_or_ignore, a_wrong_condition_is_refused_where_it_stands,
           a_wrong_value_is_refused_where_it_stands,
-          a_wrong_amount_or_currency_is_refused_where_it_stands, a_label_is_a_word_in_upper_case)
+          a_wrong_amount_or_currency_is_refused_where_it_stands,
+          a_rule_that_unrolls_is_read_as_it_is_written,
+          an_item_is_pointed_into_only_where_a_list_is_unrolled,
+          a_wrong_event_zone_or_sign_is_refused_where_it_stands)

@@ -279,6 +279,30 @@ START_TEST(no_rules_are_freed_like_any)
 }
 END_TEST
 
+START_TEST(in_suspense_every_credit_goes_to_the_suspense_account)
+{
+        static const char events[] = "PAYMENT_RECEIVED:\n"
+                                     "  order: { from: [PENDING_PAY], to: PAID }\n"
+                                     "  post:\n"
+                                     "    - { debit: a, credit: b, amount: amount }\n"
+                                     "    - { debit: c, amount: amount }\n"
+                                     "    - { credit: d, amount: amount }\n";
+        const struct event_rule *rule = accepts(NULL, events);
+        static const char *const debits[] = { "a", "c", "" };
+        static const char *const credits[] = { "suspense:{channel}", "", "suspense:{channel}" };
+        for (size_t i = 0; i < 3; i++) {
+                ck_assert_str_eq(rule->suspense[i].debit, debits[i]);
+                ck_assert_str_eq(rule->suspense[i].credit, credits[i]);
+                ck_assert_str_eq(rule->lines[i].debit, debits[i]);
+        }
+        ck_assert_str_eq(rule->lines[0].credit, "b");
+
+        rule = accepts("suspense: 'waiting:{tenant}'", events);
+        ck_assert_str_eq(rule->suspense[0].credit, "waiting:{tenant}");
+        refuses("suspense: 'x:{order}'", events, "o:1:11: account \"x:{order}\":");
+}
+END_TEST
+
 UNIT_MAIN("rules", a_whole_rule_is_read, without_orders_the_defaults_hold,
           a_rule_is_found_by_its_event_only, a_state_is_known_when_something_names_it,
           a_refund_rule_is_understood, an_unknown_member_is_named_where_it_stands,
@@ -288,4 +312,4 @@ UNIT_MAIN("rules", a_whole_rule_is_read, without_orders_the_defaults_hold,
           a_state_that_nothing_leads_to_is_misspelt, a_state_stands_in_one_list_once,
           an_event_that_does_nothing_is_refused, words_are_upper_case,
           a_word_longer_than_its_column_is_refused, a_wrong_kind_of_node_is_refused,
-          no_rules_are_freed_like_any)
+          no_rules_are_freed_like_any, in_suspense_every_credit_goes_to_the_suspense_account)

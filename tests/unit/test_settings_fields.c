@@ -35,6 +35,13 @@ START_TEST(defaults_are_those_of_the_reference)
         ck_assert_int_eq(settings->batch.max_records, 500);
         ck_assert_ptr_null(settings->dead_letter.topic);
         ck_assert_int_eq(settings->dead_letter.attempts, 5);
+        ck_assert_int_eq(settings->dead_letter.max_per_minute, 600);
+        static const int64_t delays_ms[] = { 5000, 30000, 300000, 1800000 };
+        ck_assert_uint_eq(settings->park.delays.count, 4);
+        ck_assert_mem_eq(settings->park.delays.items_ms, delays_ms, sizeof delays_ms);
+        ck_assert_int_eq(settings->park.give_up_after_ms, 86400000);
+        ck_assert_str_eq(settings->strict.unfinished, "finish");
+        ck_assert(settings->strict.hand_over);
         ck_assert_uint_eq(settings->channels.count, 0);
         ck_assert_ptr_null(settings->orders);
         ck_assert(!settings->http.off);
@@ -58,7 +65,9 @@ START_TEST(every_option_arrives_where_it_belongs)
              "  tls: { ca: ca.pem, cert: c.pem, key: k.pem },\n"
              "  connect_timeout: 1s, read_timeout: 2s, write_timeout: 3s, wait_timeout: 4s }\n"
              "batch: { max_records: 5000 }\n"
-             "dead_letter: { topic: callbacks.DLT, attempts: 1000 }\n"
+             "dead_letter: { topic: callbacks.DLT, attempts: 1000, max_per_minute: 7 }\n"
+             "park: { delays: [ 1ms, 24h ], give_up_after: 365d }\n"
+             "strict: { unfinished: reconcile, hand_over: false }\n"
              "channels: [ channels/sqb.yaml, /etc/postonce/wechat.yaml ]\n"
              "orders: { initial: PENDING_PAY }\n"
              "events: { PAYMENT_RECEIVED: { otherwise: suspense } }\n"
@@ -88,6 +97,13 @@ START_TEST(every_option_arrives_where_it_belongs)
         ck_assert_int_eq(settings->batch.max_records, 5000);
         ck_assert_str_eq(settings->dead_letter.topic, "callbacks.DLT");
         ck_assert_int_eq(settings->dead_letter.attempts, 1000);
+        ck_assert_int_eq(settings->dead_letter.max_per_minute, 7);
+        ck_assert_uint_eq(settings->park.delays.count, 2);
+        ck_assert_int_eq(settings->park.delays.items_ms[0], 1);
+        ck_assert_int_eq(settings->park.delays.items_ms[1], 86400000);
+        ck_assert_int_eq(settings->park.give_up_after_ms, INT64_C(365) * 86400000);
+        ck_assert_str_eq(settings->strict.unfinished, "reconcile");
+        ck_assert(!settings->strict.hand_over);
         ck_assert_uint_eq(settings->channels.count, 2);
         ck_assert_str_eq(settings->channels.items[0], "channels/sqb.yaml");
         ck_assert_str_eq(node_text(node_member(settings->orders, "initial")), "PENDING_PAY");
@@ -135,8 +151,23 @@ START_TEST(a_wrong_member_is_refused_at_its_place)
                   "postonce.yaml:11:40: attempts: " },
                 { "dead_letter: { topic: callbacks }\n",
                   "postonce.yaml:11:23: topic: \"callbacks\" is one of topics" },
-                { "dead_letter: { topic: \"^x\" }\n", "postonce.yaml:11:23: topics by pattern" },
+                { "dead_letter: { topic: \"^x\" }\n", "postonce.yaml:11:23: a topic's name is" },
                 { "dead_letter: { topic: \"a b\" }\n", "postonce.yaml:11:23: a topic's name is" },
+                { "dead_letter: { topic: x.DLT, max_per_minute: 0 }\n",
+                  "postonce.yaml:11:46: max_per_minute: " },
+                { "park: { delays: [] }\n",
+                  "postonce.yaml:11:17: delays must be a list of 1 to 16 durations" },
+                { "park: { delays: [1s, 1s, 1s, 1s, 1s, 1s, 1s, 1s, 1s, 1s, 1s, 1s, 1s, 1s, 1s,"
+                  " 1s, 1s] }\n",
+                  "postonce.yaml:11:17: delays must be a list of 1 to 16 durations" },
+                { "park: { delays: 5s }\n", "postonce.yaml:11:17: delays must be a list" },
+                { "park: { delays: [5s, 25h] }\n", "postonce.yaml:11:22: " },
+                { "park: { delays: [5] }\n", "postonce.yaml:11:18: " },
+                { "park: { give_up_after: 999ms }\n", "postonce.yaml:11:24: give_up_after: " },
+                { "strict: { unfinished: reconcil }\n",
+                  "postonce.yaml:11:23: unfinished: \"reconcil\" is not known; did you "
+                  "mean \"reconcile\"?" },
+                { "strict: { hand_over: never }\n", "postonce.yaml:11:22: hand_over: " },
                 { "channels: channels/sqb.yaml\n",
                   "postonce.yaml:11:11: channels: must be a list" },
                 { "channels: [ a, a ]\n", "postonce.yaml:11:16: \"a\" stands in the list already" },
@@ -170,8 +201,10 @@ START_TEST(a_wrong_topic_is_refused_at_its_place)
                "postonce.yaml:10:9: topics: name at least one topic");
         refuse(KAFKA MYSQL EVENTS "topics: [ callbacks ]\n",
                "postonce.yaml:10:9: topics: must be a map");
-        refuse(KAFKA MYSQL EVENTS "topics: { \"^call.*\": {} }\n",
-               "postonce.yaml:10:11: topics by pattern (^…) are not supported: name each topic");
+        refuse(KAFKA MYSQL EVENTS "topics: { \"^call(\": {} }\n",
+               "postonce.yaml:10:11: \"^call(\" is no pattern: ");
+        refuse(KAFKA MYSQL EVENTS "topics: { \"^.*\": {} }\n",
+               "postonce.yaml:10:11: \"^.*\" means Kafka's own topics too");
         refuse(KAFKA MYSQL EVENTS "topics: { \"a/b\": {} }\n",
                "postonce.yaml:10:11: a topic's name is");
         refuse(KAFKA MYSQL EVENTS "topics: { a: { channel: sqb } }\n",

@@ -72,6 +72,7 @@ END_TEST
 START_TEST(one_message_too_large_is_at_fault_alone)
 {
         struct world world = world_open(1);
+        world_set(&world, "message.max.bytes", "1000000");
         struct sink *sink = sink_of(&world);
         enum { HUGE_BYTES = 2 * 1000 * 1000 };
         char *huge = malloc(HUGE_BYTES);
@@ -86,6 +87,22 @@ START_TEST(one_message_too_large_is_at_fault_alone)
         ck_assert_int_eq(messages[1].result, PO_RECORD);
         ck_assert_int_eq(messages[2].result, PO_OK);
         free(huge);
+        sink_close(sink);
+        world_close(&world);
+}
+END_TEST
+
+START_TEST(what_a_topic_may_take_is_not_refused_by_the_client)
+{
+        struct world world = world_open(1);
+        struct sink *sink = sink_of(&world);
+        enum { LARGE_BYTES = 20 * 1000 * 1000 };
+        struct sink_message message = message_of("large");
+        char *large = calloc(1, LARGE_BYTES);
+        message.value = large;
+        message.value_bytes = LARGE_BYTES;
+        ck_assert_msg(sink_send(sink, &message, 1, &error) == PO_OK, "%s", error.text);
+        free(large);
         sink_close(sink);
         world_close(&world);
 }
@@ -194,7 +211,9 @@ START_TEST(acknowledgements_cannot_be_configured_away)
 END_TEST
 
 UNIT_MAIN("sink", what_is_acknowledged_is_there_as_it_was_given,
-          one_message_too_large_is_at_fault_alone, what_the_broker_finds_too_large_is_at_fault_too,
+          one_message_too_large_is_at_fault_alone,
+          what_a_topic_may_take_is_not_refused_by_the_client,
+          what_the_broker_finds_too_large_is_at_fault_too,
           a_refusal_stops_and_a_passing_error_is_tried_again_within,
           a_topic_that_does_not_exist_is_systemic,
           without_a_broker_the_wait_is_bounded_and_the_next_send_works,

@@ -23,18 +23,16 @@ static rd_kafka_headers_t *headers_with_duplicates(void)
 
 START_TEST(a_record_comes_with_everything_it_carries)
 {
-        char v1[] = "v1";
-        char empty[] = "";
         struct world world = world_open(1);
-        rd_kafka_producev(world.producer, RD_KAFKA_V_TOPIC(TOPIC), RD_KAFKA_V_PARTITION(0),
-                          RD_KAFKA_V_KEY("k", 1), RD_KAFKA_V_VALUE(v1, 2),
-                          RD_KAFKA_V_TIMESTAMP(1700000000123),
-                          RD_KAFKA_V_HEADERS(headers_with_duplicates()), RD_KAFKA_V_END);
-        rd_kafka_producev(world.producer, RD_KAFKA_V_TOPIC(TOPIC), RD_KAFKA_V_PARTITION(0),
-                          RD_KAFKA_V_VALUE(NULL, 0), RD_KAFKA_V_END);
-        rd_kafka_producev(world.producer, RD_KAFKA_V_TOPIC(TOPIC), RD_KAFKA_V_PARTITION(0),
-                          RD_KAFKA_V_KEY("", 0), RD_KAFKA_V_VALUE(empty, 0), RD_KAFKA_V_END);
-        ck_assert_int_eq(rd_kafka_flush(world.producer, WORLD_WAIT_MS), 0);
+        world_put(&world, (struct world_message){ .key = "k",
+                                                  .key_bytes = 1,
+                                                  .value = "v1",
+                                                  .value_bytes = 2,
+                                                  .timestamp_ms = 1700000000123,
+                                                  .headers = headers_with_duplicates() });
+        world_put(&world, (struct world_message){ .value = NULL });
+        world_put(&world, (struct world_message){ .key = "", .value = "" });
+        world_flush(&world);
         struct source *source = world_source(&world, 1);
 
         const struct record *record = take_one(source);
@@ -72,12 +70,11 @@ START_TEST(a_batch_holds_what_is_there_up_to_its_bound_each_with_its_own_headers
                 rd_kafka_headers_t *headers = rd_kafka_headers_new(1);
                 for (int j = 0; j < i % 4; j++)
                         rd_kafka_header_add(headers, "i", -1, text, -1);
-                rd_kafka_producev(world.producer, RD_KAFKA_V_TOPIC(TOPIC), RD_KAFKA_V_PARTITION(0),
-                                  RD_KAFKA_V_VALUE(text, strlen(text)),
-                                  RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
-                                  RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_END);
+                world_put(&world, (struct world_message){ .value = text,
+                                                          .value_bytes = strlen(text),
+                                                          .headers = headers });
         }
-        ck_assert_int_eq(rd_kafka_flush(world.producer, WORLD_WAIT_MS), 0);
+        world_flush(&world);
         struct source *source = world_source(&world, 100);
         int64_t next = 0;
         while (next < 250) {
@@ -206,12 +203,31 @@ START_TEST(closing_before_the_group_was_joined_is_quick)
 }
 END_TEST
 
+/* librdkafka before 2.3.0 aborts the process there. */
+START_TEST(closing_before_the_group_was_joined_is_safe_with_a_cooperative_assignor)
+{
+        struct world world = world_open(1);
+        world_set(&world, "partition.assignment.strategy", "cooperative-sticky");
+        struct source *source = world_source(&world, 1);
+        ck_assert_int_eq(source_idle(source, 1500, &error), PO_OK);
+        world_source_close(source);
+        source = world_source(&world, 1);
+        ck_assert_int_eq(source_idle(source, 500, &error), PO_OK);
+        ck_assert_int_eq(source_close(source, 500, &error), PO_TRANSIENT);
+        _exit(EXIT_SUCCESS); /* as the contract says: the handle may be leaked */
+}
+END_TEST
+
 static enum po_class open_with(const char *name, const char *value, const char *topic)
 {
         struct kafka_property properties[] = { { "bootstrap.servers", "127.0.0.1:1" },
                                                { "group.id", "g" },
                                                { name, value } };
-        struct source_options options = { properties, 3, &topic, 1, 10 };
+        struct source_options options = { .properties = properties,
+                                          .properties_count = 3,
+                                          .topics = &topic,
+                                          .topics_count = 1,
+                                          .batch_records_max = 10 };
         struct source *source = NULL;
         enum po_class class = source_open(&source, &options, &error);
         if (class == PO_OK)
@@ -229,9 +245,8 @@ START_TEST(a_property_that_breaks_a_promise_is_refused_before_anything_connects)
 }
 END_TEST
 
-START_TEST(a_pattern_is_no_topic)
+START_TEST(a_topic_needs_a_name)
 {
-        ck_assert_int_eq(open_with("client.id", "w1", "^callbacks.*"), PO_SYSTEMIC);
         ck_assert_int_eq(open_with("client.id", "w1", ""), PO_SYSTEMIC);
 }
 END_TEST
@@ -243,5 +258,6 @@ UNIT_MAIN("source", a_record_comes_with_everything_it_carries,
           closing_with_records_still_queued_is_clean,
           closing_keeps_its_deadline_when_no_broker_answers,
           closing_before_the_group_was_joined_is_quick,
+          closing_before_the_group_was_joined_is_safe_with_a_cooperative_assignor,
           a_property_that_breaks_a_promise_is_refused_before_anything_connects,
-          a_pattern_is_no_topic)
+          a_topic_needs_a_name)

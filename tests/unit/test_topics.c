@@ -47,5 +47,43 @@ START_TEST(a_broker_that_is_away_is_transient)
 }
 END_TEST
 
+START_TEST(a_pattern_means_all_topics_that_match_but_the_excluded_one)
+{
+        struct po_error error;
+        struct dev_broker *broker;
+        const struct dev_broker_topic topics[] = {
+                { "callbacks-a", 3 }, { "callbacks-b", 2 }, { "callbacks-DLT", 1 }, { "other", 1 }
+        };
+        ck_assert_int_eq(dev_broker_open(&broker, topics, 4, &error), PO_OK);
+        const struct kafka_property property = { "bootstrap.servers", dev_broker_address(broker) };
+        struct topic_facts facts[] = { { .name = "^callbacks-" }, { .name = "^none" } };
+        ck_assert_int_eq(topics_read(&property, 1, facts, 2, &error), PO_OK);
+        ck_assert(facts[0].exists);
+        ck_assert_int_eq(facts[0].partitions, 6);
+        ck_assert(!facts[1].exists);
+        ck_assert_int_eq(topics_describe(&property, 1, "callbacks-DLT", facts, 2, &error), PO_OK);
+        ck_assert_int_eq(facts[0].partitions, 5);
+        dev_broker_close(broker);
+}
+END_TEST
+
+/* librdkafka's mock knows nothing of configurations, as a broker that refuses to tell. */
+START_TEST(what_brokers_do_not_tell_is_no_error)
+{
+        struct po_error error;
+        struct dev_broker *broker;
+        const struct dev_broker_topic topic = { "callbacks", 3 };
+        ck_assert_int_eq(dev_broker_open(&broker, &topic, 1, &error), PO_OK);
+        const struct kafka_property property = { "bootstrap.servers", dev_broker_address(broker) };
+        struct topic_facts facts = { .name = "callbacks" };
+        ck_assert_int_eq(topics_describe(&property, 1, NULL, &facts, 1, &error), PO_OK);
+        ck_assert(facts.exists);
+        ck_assert(!facts.configured);
+        dev_broker_close(broker);
+}
+END_TEST
+
 UNIT_MAIN("topics", topics_that_are_there_and_not_there_are_told_apart,
-          asking_for_a_topic_does_not_make_it, a_broker_that_is_away_is_transient)
+          asking_for_a_topic_does_not_make_it,
+          a_pattern_means_all_topics_that_match_but_the_excluded_one,
+          what_brokers_do_not_tell_is_no_error, a_broker_that_is_away_is_transient)

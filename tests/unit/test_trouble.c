@@ -50,7 +50,11 @@ START_TEST(a_topic_that_does_not_exist_is_systemic_until_it_does)
 {
         struct world world = world_open(1);
         static const char *const topics[] = { "missing" };
-        struct source_options options = { world.properties, world.properties_count, topics, 1, 10 };
+        struct source_options options = { .properties = world.properties,
+                                          .properties_count = world.properties_count,
+                                          .topics = topics,
+                                          .topics_count = 1,
+                                          .batch_records_max = 10 };
         struct source *source = NULL;
         /* The mock creates what it is asked for, unless it is told to deny it. */
         rd_kafka_mock_topic_set_error(world.mock, "missing",

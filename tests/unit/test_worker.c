@@ -4,12 +4,15 @@
  */
 #include "posting_fixture.h"
 
+#include "ledger/parked.h"
 #include "ledger/review.h"
 #include "ops/metrics.h"
+#include "worker/holds.h"
+#include "worker/redrive.h"
 #include "worker/reject.h"
 #include "worker/worker.h"
 
-enum { TURNS_MAX = 8, TRAIL_BYTES = 1024 };
+enum { TURNS_MAX = 8, TRAIL_BYTES = 2048 };
 
 /* What happened, in order: "fill2 settle conclude reject store:100 hold:101 ". */
 static char trail[TRAIL_BYTES];
@@ -37,7 +40,15 @@ static size_t fill_most;
 static enum source_end end_answer;
 static volatile sig_atomic_t stop;
 static struct record given[FIXTURE_MAX];
-static bool held[4]; /* by partition */
+static bool held[4];        /* by partition */
+static unsigned idles_most; /* then the worker is stopped; 0: never */
+
+/* What stands in the database besides: pauses, parked notifications, a decision on a hold. */
+static unsigned looks, paused_looks, redrives, redrive_looks;
+static bool look_fails, redrive_fails, connected;
+static enum verdict redriven_as;
+static int64_t skipped_offset;
+static struct batch parked_batch;
 
 static const struct turn *turn(void)
 {
@@ -100,6 +111,8 @@ enum po_class source_idle(struct source *source, int wait_ms, struct po_error *w
         (void)why;
         if (strstr(trail, "idle") == NULL)
                 note("idle", -1);
+        if (idles_most > 0 && --idles_most == 0)
+                stop = 1;
         return PO_OK;
 }
 
@@ -155,6 +168,11 @@ size_t batch_fill(struct batch *batch, const struct record *records_in, size_t c
         return count;
 }
 
+struct parcel *batch_parcel(const struct batch *batch, const struct posting *posting)
+{
+        return &batch->parcels[posting->turn];
+}
+
 enum po_class batch_settle(struct batch *batch, struct ledger *ledger, struct po_error *why)
 {
         (void)batch;
@@ -168,6 +186,8 @@ enum po_class batch_settle(struct batch *batch, struct ledger *ledger, struct po
 void batch_conclude(struct batch *batch, const struct po_error *failure)
 {
         note("conclude", -1);
+        if (batch == &parked_batch)
+                return;
         for (size_t i = 0; i < batch->parcels_count; i++) {
                 struct parcel *parcel = &batch->parcels[i];
                 size_t place = (size_t)(parcel->record->offset - 100);
@@ -213,12 +233,158 @@ enum po_class reviews_insert(struct db *db, struct sql *sql, const char *reason,
 {
         (void)db;
         (void)sql;
-        ck_assert_str_eq(reason, REVIEW_PAYLOAD_CONFLICT);
+        ck_assert_str_eq(reason, set[0]->verdict == VERDICT_ORPHANED ? REVIEW_ORPHAN
+                                                                     : REVIEW_PAYLOAD_CONFLICT);
         ck_assert(with_body);
         for (size_t i = 0; i < count; i++)
                 note("review", set[i]->record->offset);
         return turn()->review == PO_OK ? PO_OK
                                        : po_fail(why, turn()->review, 4711, "no review is kept");
+}
+
+enum po_class parked_insert(struct db *db, struct sql *sql, struct posting *const *set,
+                            size_t count, int64_t delay_ms, struct po_error *why)
+{
+        (void)db;
+        (void)sql;
+        (void)why;
+        ck_assert_int_eq(delay_ms, 7);
+        for (size_t i = 0; i < count; i++)
+                note("park", set[i]->record->offset);
+        return PO_OK;
+}
+
+struct claims *ledger_claims(struct ledger *ledger)
+{
+        (void)ledger;
+        return NULL;
+}
+
+bool ledger_is_connected(const struct ledger *ledger)
+{
+        (void)ledger;
+        return connected;
+}
+
+void claims_be_strict(struct claims *claims)
+{
+        (void)claims;
+        note("strict", -1);
+}
+
+/* What operators decided: all is paused for so many looks. */
+enum po_class pauses_read(struct db *db, struct sql *sql, struct pauses *pauses_out,
+                          struct po_error *why)
+{
+        (void)db;
+        (void)sql;
+        looks++;
+        if (look_fails)
+                return po_fail(why, PO_TRANSIENT, 4711, "the pauses cannot be read");
+        *pauses_out = (struct pauses){ .all = paused_looks > 0 };
+        paused_looks -= paused_looks > 0;
+        return PO_OK;
+}
+
+enum po_class holds_look(struct holds *holds, struct source *source, struct po_error *why)
+{
+        (void)holds;
+        (void)source;
+        (void)why;
+        return PO_OK;
+}
+
+void holds_note(struct holds *holds, const struct parcel *parcel, unsigned tries)
+{
+        (void)holds;
+        (void)parcel;
+        (void)tries;
+}
+
+bool holds_skip(struct holds *holds, struct batch *batch, struct parcel *parcel)
+{
+        (void)holds;
+        (void)batch;
+        if (parcel->record->offset != skipped_offset)
+                return false;
+        note("skip", parcel->record->offset);
+        parcel->verdict = VERDICT_DISCARDED;
+        return true;
+}
+
+void holds_free(struct holds *holds)
+{
+        (void)holds;
+}
+
+/* The re-drive: so many full batches of parked notifications, POSTED, offset 500 of a topic. */
+enum po_class redrive_open(struct redrive **redrive_out, struct db *db, const struct policy *policy,
+                           const struct rules *rules, struct po_error *why)
+{
+        (void)db;
+        (void)policy;
+        (void)rules;
+        (void)why;
+        *redrive_out = NULL;
+        return PO_OK;
+}
+
+void redrive_close(struct redrive *redrive)
+{
+        (void)redrive;
+}
+
+enum po_class redrive_take(struct redrive *redrive, const struct pauses *pauses,
+                           struct batch **batch_out, struct po_error *why)
+{
+        (void)redrive;
+        *batch_out = NULL;
+        ck_assert(!pauses->all);
+        redrive_looks++;
+        if (redrives == 0)
+                return PO_OK;
+        if (redrive_fails)
+                return po_fail(why, PO_TRANSIENT, 4711, "nothing can be taken");
+        redrives--;
+        static struct record record = { .topic = "callbacks", .offset = 500 };
+        static struct parcel parcels[REDRIVE_ROWS_MAX];
+        static struct posting set[REDRIVE_ROWS_MAX], *open_set[REDRIVE_ROWS_MAX];
+        fixture_posting(0, NULL, "T0", "R8-1");
+        for (uint32_t i = 0; i < REDRIVE_ROWS_MAX; i++) {
+                set[i] = (struct posting){ .notification = &notifications[0],
+                                           .record = &record,
+                                           .turn = i,
+                                           .unparks = true,
+                                           .verdict = redriven_as };
+                parcels[i] = (struct parcel){
+                        .record = &record, .first = i, .count = 1, .verdict = redriven_as
+                };
+        }
+        parked_batch = (struct batch){ .parcels_count = REDRIVE_ROWS_MAX,
+                                       .postings_count = REDRIVE_ROWS_MAX,
+                                       .parcels = parcels,
+                                       .postings = set,
+                                       .open = open_set };
+        *batch_out = &parked_batch;
+        note("taken", -1);
+        return PO_OK;
+}
+
+enum po_class batch_repost(struct batch *batch, struct ledger *ledger, struct po_error *why)
+{
+        (void)ledger;
+        (void)why;
+        ck_assert_ptr_eq(batch, &parked_batch);
+        note("repost", -1);
+        return PO_OK;
+}
+
+enum po_class redrive_finish(struct redrive *redrive, struct po_error *why)
+{
+        (void)redrive;
+        (void)why;
+        note("finish", -1);
+        return PO_OK;
 }
 
 /* The rejecter: what it cannot send it holds. */
@@ -240,7 +406,7 @@ enum po_class reject_all(struct rejecter *rejecter, struct batch *batch, struct 
 {
         (void)rejecter;
         note("reject", -1);
-        if (turn()->reject == PO_OK)
+        if (batch == &parked_batch || turn()->reject == PO_OK)
                 return PO_OK;
         for (size_t i = 0; i < batch->parcels_count; i++)
                 if (batch->parcels[i].verdict == VERDICT_REJECTED)
@@ -258,6 +424,11 @@ static void start(void)
         memset(again, 0, sizeof again);
         memset(trail, 0, sizeof trail);
         turn_count = turn_now = records_given = trail_length = 0;
+        idles_most = looks = paused_looks = redrives = redrive_looks = 0;
+        look_fails = redrive_fails = false;
+        redriven_as = VERDICT_POSTED;
+        connected = true;
+        skipped_offset = -1;
         fill_most = FIXTURE_MAX;
         end_answer = SOURCE_GOING;
         stop = 0;
@@ -268,9 +439,12 @@ static void start(void)
                                             .value = "SECRET-BODY",
                                             .value_bytes = 11 };
         }
-        options = (struct worker_options){ .records_max = FIXTURE_MAX,
-                                           .backoff = { 1, 2 },
-                                           .stop = &stop };
+        options = (struct worker_options){
+                .records_max = FIXTURE_MAX,
+                .backoff = { 1, 2 },
+                .policy = { .park_delays_count = 1, .park_delays_ms = { 7 }, .hand_over = true },
+                .stop = &stop
+        };
 }
 
 static struct turn *takes(size_t count)
@@ -294,11 +468,15 @@ START_TEST(each_verdict_passes_or_holds_as_the_contract_says)
         static const bool passes[VERDICT_COUNT] = {
                 [VERDICT_POSTED] = true,   [VERDICT_SKIPPED] = true,  [VERDICT_DUPLICATE] = true,
                 [VERDICT_CONFLICT] = true, [VERDICT_REJECTED] = true, [VERDICT_HELD] = false,
+                [VERDICT_SUSPENSE] = true, [VERDICT_PARKED] = true,   [VERDICT_DISCARDED] = true,
+                [VERDICT_ORPHANED] = true,
         };
         static const enum metric metrics[VERDICT_COUNT] = {
                 [VERDICT_POSTED] = METRIC_POSTED,       [VERDICT_SKIPPED] = METRIC_SKIPPED,
                 [VERDICT_DUPLICATE] = METRIC_DUPLICATE, [VERDICT_CONFLICT] = METRIC_CONFLICT,
                 [VERDICT_REJECTED] = METRIC_REJECTED,   [VERDICT_HELD] = METRIC_HELD,
+                [VERDICT_SUSPENSE] = METRIC_SUSPENSE,   [VERDICT_PARKED] = METRIC_PARKED,
+                [VERDICT_DISCARDED] = METRIC_DISCARDED, [VERDICT_ORPHANED] = METRIC_ORPHANED,
         };
         for (int verdict = VERDICT_POSTED; verdict < VERDICT_COUNT; verdict++) {
                 start();
@@ -318,12 +496,14 @@ END_TEST
 START_TEST(the_steps_stand_in_order_and_the_offset_is_the_last)
 {
         start();
-        takes(3);
+        takes(5);
         verdicts[1] = VERDICT_CONFLICT;
         verdicts[2] = VERDICT_REJECTED;
+        verdicts[3] = VERDICT_PARKED;
+        verdicts[4] = VERDICT_ORPHANED;
         run();
-        ck_assert_str_eq(trail, "take fill:3 settle conclude review:101 reject"
-                                " store:100 store:101 store:102 ");
+        ck_assert_str_eq(trail, "take fill:5 settle conclude review:101 review:104 park:103 reject"
+                                " store:100 store:101 store:102 store:103 store:104 ");
         ck_assert_int_eq(ended, WORKER_STOPPED);
 }
 END_TEST
@@ -337,6 +517,22 @@ START_TEST(behind_a_hold_nothing_of_its_partition_is_stored)
         verdicts[4] = VERDICT_HELD;
         run();
         ck_assert_str_eq(trail, "take fill:5 settle conclude reject store:100 hold:101 store:103 ");
+}
+END_TEST
+
+START_TEST(behind_a_hold_only_what_was_settled_now_is_counted)
+{
+        start();
+        takes(4);
+        verdicts[0] = VERDICT_HELD;
+        verdicts[2] = VERDICT_DUPLICATE;
+        verdicts[3] = VERDICT_HELD;
+        int64_t posted = metric_get(METRIC_POSTED), duplicates = metric_get(METRIC_DUPLICATE);
+        int64_t held_before = metric_get(METRIC_HELD);
+        run();
+        ck_assert_int_eq(metric_get(METRIC_POSTED) - posted, 1);
+        ck_assert_int_eq(metric_get(METRIC_DUPLICATE) - duplicates, 0);
+        ck_assert_int_eq(metric_get(METRIC_HELD) - held_before, 1);
 }
 END_TEST
 
@@ -511,14 +707,168 @@ START_TEST(a_stop_before_the_first_turn_takes_nothing)
 }
 END_TEST
 
+START_TEST(a_paused_intake_takes_nothing_and_tries_nothing_until_it_is_resumed)
+{
+        start();
+        takes(1);
+        redrives = 1;
+        paused_looks = 9;
+        idles_most = 3;
+        run();
+        ck_assert_str_eq(trail, "idle ");
+        ck_assert_int_eq(metric_get(METRIC_PAUSED), 1);
+        ck_assert_int_eq(ended, WORKER_STOPPED);
+        ck_assert_ptr_null(readiness_reason()); /* it does what it was told */
+
+        start();
+        takes(1);
+        paused_looks = 1; /* resumed by the next look, a second later */
+        run();
+        ck_assert_str_eq(trail, "idle take fill:1 settle conclude reject store:100 ");
+        ck_assert_uint_ge(looks, 2);
+        ck_assert_int_eq(metric_get(METRIC_PAUSED), 0);
+}
+END_TEST
+
+START_TEST(until_the_end_a_paused_intake_is_at_a_hold)
+{
+        start();
+        options.until_end = true;
+        takes(1);
+        paused_looks = 9;
+        run();
+        ck_assert_int_eq(ended, WORKER_AT_HOLD);
+}
+END_TEST
+
+#define REDRIVEN "taken repost conclude reject finish "
+
+START_TEST(parked_ones_are_tried_by_a_worker_without_records)
+{
+        start();
+        redrives = 1;
+        int64_t posted = metric_get(METRIC_POSTED), taken = metric_get(METRIC_RECORDS);
+        run();
+        ck_assert_str_eq(trail, REDRIVEN);
+        ck_assert_int_eq(metric_get(METRIC_POSTED) - posted, REDRIVE_ROWS_MAX);
+        ck_assert_int_eq(metric_get(METRIC_RECORDS) - taken, 0);
+        ck_assert_uint_eq(redrive_looks, 2); /* the first was full: there may be more */
+}
+END_TEST
+
+START_TEST(many_parked_ones_do_not_keep_the_records_waiting)
+{
+        start();
+        redrives = 1000;
+        takes(1);
+        run();
+        ck_assert_uint_eq(redrive_looks, 10);
+        unit_assert_in(trail, REDRIVEN "take fill:1");
+}
+END_TEST
+
+START_TEST(what_waits_on_is_not_told_again)
+{
+        start();
+        redrives = 1;
+        redriven_as = VERDICT_PARKED;
+        int64_t parked = metric_get(METRIC_PARKED);
+        run();
+        ck_assert_str_eq(trail, REDRIVEN); /* and no second row */
+        ck_assert_int_eq(metric_get(METRIC_PARKED) - parked, 0);
+        unit_assert_not_in(capture.text, "verdict=PARKED");
+}
+END_TEST
+
+START_TEST(a_parked_one_in_conflict_is_kept_for_a_person)
+{
+        start();
+        redrives = 1;
+        redriven_as = VERDICT_CONFLICT;
+        takes(0); /* the review's fate stands in a turn */
+        turn_now = 1;
+        run();
+        unit_assert_in(trail, "conclude review:500 review:500 ");
+        unit_assert_in(trail, "reject finish ");
+        unit_assert_in(capture.text, "alarm=PAYLOAD_CONFLICT");
+}
+END_TEST
+
+START_TEST(a_redrive_or_a_look_that_fails_is_an_outage)
+{
+        start();
+        redrives = 1;
+        redrive_fails = true;
+        run();
+        unit_assert_in(capture.text, "nothing can be taken");
+        unit_assert_in(capture.text, "event=outage");
+
+        start();
+        look_fails = true;
+        redrives = 1;
+        run();
+        unit_assert_in(capture.text, "the pauses cannot be read");
+        ck_assert_uint_eq(redrive_looks, 0);
+}
+END_TEST
+
+START_TEST(through_an_outage_what_operators_decide_is_seen_and_nothing_is_tried)
+{
+        start();
+        takes(1)->settle = PO_SYSTEMIC;
+        verdicts[0] = VERDICT_HELD;
+        options.backoff = (struct backoff){ 2500, 2500 };
+        run();
+        ck_assert_uint_eq(looks, 2); /* before it and through it */
+        ck_assert_uint_eq(redrive_looks, 1);
+
+        start();
+        takes(1)->settle = PO_SYSTEMIC;
+        verdicts[0] = VERDICT_HELD;
+        options.backoff = (struct backoff){ 2500, 2500 };
+        connected = false; /* a look would wait for the connection */
+        run();
+        ck_assert_uint_eq(looks, 1);
+}
+END_TEST
+
+START_TEST(a_held_record_that_a_person_skips_passes)
+{
+        start();
+        takes(2);
+        verdicts[0] = VERDICT_HELD;
+        skipped_offset = 100;
+        run();
+        unit_assert_in(trail, "skip:100 store:100 store:101 ");
+}
+END_TEST
+
+START_TEST(strict_unfinished_reaches_the_claims)
+{
+        start();
+        options.policy.reconcile = true;
+        run();
+        ck_assert_str_eq(trail, "strict ");
+}
+END_TEST
+
 UNIT_MAIN("worker", each_verdict_passes_or_holds_as_the_contract_says,
           the_steps_stand_in_order_and_the_offset_is_the_last,
           behind_a_hold_nothing_of_its_partition_is_stored,
           what_this_delivery_settled_before_is_not_counted_twice,
+          behind_a_hold_only_what_was_settled_now_is_counted,
           a_conflict_that_cannot_be_kept_is_held, a_rejection_that_cannot_be_kept_is_held,
           records_that_do_not_fit_one_batch_make_the_next, a_transient_outage_goes_on_taking,
           a_systemic_outage_stops_intake_until_it_is_over,
           an_outage_is_over_when_nothing_waits_and_the_database_answers,
           one_systemic_outage_is_alarmed_once, a_source_that_fails_is_asked_again,
           until_the_end_it_runs_until_the_end, without_until_end_an_end_is_no_end,
-          a_stop_before_the_first_turn_takes_nothing)
+          a_stop_before_the_first_turn_takes_nothing,
+          a_paused_intake_takes_nothing_and_tries_nothing_until_it_is_resumed,
+          until_the_end_a_paused_intake_is_at_a_hold,
+          parked_ones_are_tried_by_a_worker_without_records,
+          many_parked_ones_do_not_keep_the_records_waiting, what_waits_on_is_not_told_again,
+          a_parked_one_in_conflict_is_kept_for_a_person,
+          a_redrive_or_a_look_that_fails_is_an_outage,
+          through_an_outage_what_operators_decide_is_seen_and_nothing_is_tried,
+          a_held_record_that_a_person_skips_passes, strict_unfinished_reaches_the_claims)

@@ -1,0 +1,62 @@
+/*
+ * Signatures over a record's raw bytes, looked at before anything in them is. What a gateway got as
+ * HTTP headers stands in the record's headers; names count in any case.
+ *
+ *   hmac-sha256   of the body, in one header: a gateway of one's own
+ *   stripe        header Stripe-Signature: t=SECONDS,v1=HEX[,v1=HEX]; HMAC-SHA-256 of
+ * "SECONDS.body"; SECONDS within the tolerance of the record's own time wechat-v3     headers
+ * Wechatpay-Timestamp, -Nonce, -Serial, -Signature; RSA-SHA-256 of "TIMESTAMP\nNONCE\nbody\n", with
+ * the key of that serial
+ *
+ * Pure: no clock. A record that is replayed carries its first time along.
+ */
+#ifndef CHANNEL_VERIFY_H
+#define CHANNEL_VERIFY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <openssl/types.h>
+
+#include "base/record.h"
+#include "channel/secret_file.h"
+#include "postonce/error.h"
+
+enum { VERIFY_KEYS_MAX = 8 };
+
+enum verify_op {
+        VERIFY_NONE,
+        VERIFY_HMAC_SHA256,
+        VERIFY_STRIPE,
+        VERIFY_WECHAT_V3,
+};
+
+struct verify_key {
+        unsigned char secret[SECRET_BYTES_MAX]; /* of HMAC */
+        size_t secret_bytes;
+        const char *serial; /* of wechat-v3 */
+        EVP_PKEY *public_key;
+};
+
+struct verify {
+        enum verify_op op;
+        const char *header;   /* hmac-sha256 */
+        const char *prefix;   /* hmac-sha256: in front of the signature ("sha256="), or NULL */
+        bool base64;          /* hmac-sha256: else hexadecimal */
+        int64_t tolerance_ms; /* stripe */
+        size_t keys_count;
+        struct verify_key keys[VERIFY_KEYS_MAX]; /* any that fits will do */
+};
+
+/*
+ * OK when one of the keys proves the record, or op is VERIFY_NONE. RECORD: SIGNATURE_INVALID,
+ * whatever is wrong with it; the text says what, and never shows the signature. BUG: OpenSSL fails.
+ */
+PO_MUST_USE enum po_class verify_record(const struct verify *verify, const struct record *record,
+                                        struct po_error *error);
+
+/* Overwrites and frees the keys. */
+void verify_reset(struct verify *verify);
+
+#endif

@@ -1,0 +1,295 @@
+#include "ledger/parked.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/record_pack.h"
+#include "ledger/audit.h"
+#include "ledger/notice.h"
+
+enum { MICROSECONDS = 1000 };
+
+/* UTC_TIMESTAMP(6) + so many milliseconds. */
+static void write_after(struct sql *sql, int64_t delay_ms)
+{
+        sql_raw(sql, "UTC_TIMESTAMP(6) + INTERVAL ");
+        sql_integer(sql, delay_ms * MICROSECONDS);
+        sql_raw(sql, " MICROSECOND");
+}
+
+/* place: in the statement; what came first was parked first. */
+static enum po_class write_parked(struct sql *sql, const struct posting *posting, size_t place,
+                                  int64_t delay_ms, struct po_error *error)
+{
+        const struct po_notification *notification = posting->notification;
+        char text[NOTICE_BYTES];
+        notice_write(notification, text, sizeof text);
+        size_t raw_bytes = record_pack_bytes(posting->record);
+        unsigned char *raw = malloc(raw_bytes);
+        if (raw == NULL)
+                return po_fail(error, PO_SYSTEMIC, ENOMEM, "out of memory for a parked record");
+        record_pack(posting->record, raw);
+
+        sql_integer(sql, posting->claim_id);
+        sql_raw(sql, ",");
+        sql_integer(sql, notification->tenant_id);
+        sql_raw(sql, ",");
+        sql_text(sql, notification->order_no);
+        sql_raw(sql, ",");
+        sql_text(sql, notification->channel);
+        sql_raw(sql, ",");
+        sql_text(sql, posting->reason);
+        sql_raw(sql, ",");
+        write_after(sql, delay_ms);
+        sql_raw(sql, ",UTC_TIMESTAMP(6) + INTERVAL ");
+        sql_integer(sql, (int64_t)place);
+        sql_raw(sql, " MICROSECOND,UTC_TIMESTAMP(6),0,");
+        sql_text(sql, text);
+        sql_raw(sql, ",");
+        sql_binary(sql, raw, raw_bytes);
+        free(raw);
+        return PO_OK;
+}
+
+enum po_class parked_insert(struct db *db, struct sql *sql, struct posting *const *postings,
+                            size_t count, int64_t delay_ms, struct po_error *error)
+{
+        if (count == 0)
+                return PO_OK;
+        sql_reset(sql);
+        sql_raw(sql, "INSERT INTO parked (claim_id, tenant_id, order_no, channel, reason, due_at,"
+                     " first_parked_at, waits_since, tries, notification, raw) VALUES ");
+        for (size_t i = 0; i < count; i++) {
+                sql_raw(sql, i == 0 ? "(" : ",(");
+                if (write_parked(sql, postings[i], i, postings[i]->unblocked ? 0 : delay_ms,
+                                 error) != PO_OK)
+                        return error->kind;
+                sql_raw(sql, ")");
+        }
+        sql_raw(sql, " ON DUPLICATE KEY UPDATE parked.claim_id = parked.claim_id");
+        if (db_exec(db, sql, NULL, error) != PO_OK)
+                return po_within(error, "park %zu notifications", count);
+        return PO_OK;
+}
+
+enum po_class parked_delete(struct db *db, struct sql *sql, struct posting *const *postings,
+                            size_t count, struct po_error *error)
+{
+        if (count == 0)
+                return PO_OK;
+        sql_reset(sql);
+        /* Without the hint a small table is scanned, and rows of others are waited for. */
+        sql_raw(sql, "DELETE p FROM parked p FORCE INDEX (PRIMARY) WHERE p.claim_id IN (");
+        for (size_t i = 0; i < count; i++) {
+                sql_raw(sql, i == 0 ? "" : ",");
+                sql_integer(sql, postings[i]->claim_id);
+        }
+        sql_raw(sql, ")");
+        if (db_exec(db, sql, NULL, error) != PO_OK)
+                return po_within(error, "unpark %zu notifications", count);
+        return PO_OK;
+}
+
+static enum po_class is_anything_parked(struct db *db, struct sql *sql, bool *parked_out,
+                                        struct po_error *error)
+{
+        sql_reset(sql);
+        sql_raw(sql, "SELECT 1 FROM parked LIMIT 1");
+        if (db_query(db, sql, error) != PO_OK)
+                return po_within(error, "look for parked notifications");
+        *parked_out = db_row_count(db) > 0;
+        db_rows_end(db);
+        return PO_OK;
+}
+
+enum po_class parked_make_due(struct db *db, struct sql *sql, const struct order_id *orders,
+                              size_t count, struct po_error *error)
+{
+        bool parked = false;
+        if (count == 0)
+                return PO_OK;
+        if (is_anything_parked(db, sql, &parked, error) != PO_OK)
+                return error->kind;
+        if (!parked)
+                return PO_OK;
+        sql_reset(sql);
+        sql_raw(sql, "UPDATE parked FORCE INDEX (parked_order) SET due_at = UTC_TIMESTAMP(6)"
+                     " WHERE reason <> '" PARKED_PAUSED "' AND (");
+        order_ids_write(sql, orders, count);
+        sql_raw(sql, ")");
+        if (db_exec(db, sql, NULL, error) != PO_OK)
+                return po_within(error, "make parked notifications due");
+        return PO_OK;
+}
+
+static enum po_class copy_row(struct db *db, struct parked_row *row, struct po_error *error)
+{
+        const void *raw;
+        memset(row, 0, sizeof *row);
+        row->claim_id = db_integer(db, 0);
+        row->tries = (unsigned)db_integer(db, 1);
+        row->for_resume = strcmp(db_text(db, 2), PARKED_PAUSED) == 0;
+        row->gave_up = db_integer(db, 3) != 0 && !row->for_resume;
+        row->notification = strdup(db_text(db, 4));
+        row->raw_bytes = db_bytes(db, 5, &raw);
+        snprintf(row->first_parked_at, sizeof row->first_parked_at, "%s", db_text(db, 6));
+        row->raw = malloc(row->raw_bytes + 1);
+        if (row->notification == NULL || row->raw == NULL)
+                return po_fail(error, PO_SYSTEMIC, ENOMEM, "out of memory for a parked record");
+        memcpy(row->raw, raw, row->raw_bytes);
+        return PO_OK;
+}
+
+void parked_row_free(struct parked_row *row)
+{
+        free(row->notification);
+        free(row->raw);
+        memset(row, 0, sizeof *row);
+}
+
+static enum po_class read_due(struct db *db, struct sql *sql, int64_t give_up_after_ms,
+                              struct parked_row *rows_out, size_t count, size_t *count_out,
+                              struct po_error *error)
+{
+        sql_reset(sql);
+        sql_raw(sql, "SELECT claim_id, tries, reason, waits_since + INTERVAL ");
+        sql_integer(sql, give_up_after_ms * MICROSECONDS);
+        sql_raw(sql, " MICROSECOND <= UTC_TIMESTAMP(6), notification, raw, first_parked_at"
+                     " FROM parked FORCE INDEX (parked_due)"
+                     " WHERE due_at <= UTC_TIMESTAMP(6) ORDER BY due_at LIMIT ");
+        sql_integer(sql, (int64_t)count);
+        sql_raw(sql, " FOR UPDATE SKIP LOCKED");
+        if (db_query(db, sql, error) != PO_OK)
+                return error->kind;
+        enum po_class kind = PO_OK;
+        while (kind == PO_OK && *count_out < count && db_next_row(db))
+                kind = copy_row(db, &rows_out[(*count_out)++], error);
+        db_rows_end(db);
+        return kind;
+}
+
+static enum po_class lease(struct db *db, struct sql *sql, int64_t lease_ms,
+                           const struct parked_row *rows, size_t count, struct po_error *error)
+{
+        sql_reset(sql);
+        sql_raw(sql, "UPDATE parked FORCE INDEX (PRIMARY) SET tries = tries + 1, due_at = ");
+        write_after(sql, lease_ms);
+        sql_raw(sql, " WHERE claim_id IN (");
+        for (size_t i = 0; i < count; i++) {
+                sql_raw(sql, i == 0 ? "" : ",");
+                sql_integer(sql, rows[i].claim_id);
+        }
+        sql_raw(sql, ")");
+        if (db_exec(db, sql, NULL, error) != PO_OK)
+                return error->kind;
+        return db_commit(db, error);
+}
+
+/* Several of one order are judged as they came. */
+static int compare_rows(const void *left, const void *right)
+{
+        const struct parked_row *a = left, *b = right;
+        int by_time = strcmp(a->first_parked_at, b->first_parked_at);
+        if (by_time != 0)
+                return by_time;
+        return a->claim_id < b->claim_id ? -1 : a->claim_id > b->claim_id;
+}
+
+enum po_class parked_take(struct db *db, struct sql *sql, int64_t lease_ms,
+                          int64_t give_up_after_ms, struct parked_row *rows_out, size_t count,
+                          size_t *count_out, struct po_error *error)
+{
+        *count_out = 0;
+        if (db_begin(db, error) != PO_OK)
+                return error->kind;
+        enum po_class kind = read_due(db, sql, give_up_after_ms, rows_out, count, count_out, error);
+        if (kind == PO_OK && *count_out > 0)
+                kind = lease(db, sql, lease_ms, rows_out, *count_out, error);
+        else
+                db_rollback(db);
+        if (kind == PO_OK) {
+                qsort(rows_out, *count_out, sizeof *rows_out, compare_rows);
+                return PO_OK;
+        }
+        db_rollback(db);
+        while (*count_out > 0)
+                parked_row_free(&rows_out[--*count_out]);
+        return po_within(error, "take parked notifications");
+}
+
+/* The lease lies ahead unless it ran out or somebody made the row due meanwhile. */
+enum po_class parked_delay(struct db *db, struct sql *sql, const struct parked_row *row,
+                           int64_t delay_ms, const char *reason, struct po_error *error)
+{
+        sql_reset(sql);
+        sql_raw(sql, "UPDATE parked FORCE INDEX (PRIMARY) SET due_at = ");
+        write_after(sql, delay_ms);
+        if (reason != NULL) {
+                sql_raw(sql, ", reason = ");
+                sql_text(sql, reason);
+                if (row->for_resume && strcmp(reason, PARKED_PAUSED) != 0)
+                        sql_raw(sql, ", waits_since = UTC_TIMESTAMP(6)");
+        }
+        sql_raw(sql, " WHERE claim_id = ");
+        sql_integer(sql, row->claim_id);
+        sql_raw(sql, " AND due_at > UTC_TIMESTAMP(6)");
+        if (db_exec(db, sql, NULL, error) != PO_OK)
+                return po_within(error, "delay a parked notification");
+        return PO_OK;
+}
+
+enum po_class parked_resume(struct db *db, struct sql *sql, const char *channel,
+                            struct po_error *error)
+{
+        sql_reset(sql);
+        sql_raw(sql, "UPDATE parked SET reason = 'RESUMED', due_at = UTC_TIMESTAMP(6),"
+                     " waits_since = UTC_TIMESTAMP(6) WHERE reason = '" PARKED_PAUSED "'");
+        if (channel != NULL) {
+                sql_raw(sql, " AND channel = ");
+                sql_text(sql, channel);
+        }
+        if (db_exec(db, sql, NULL, error) != PO_OK)
+                return po_within(error, "make parked notifications due");
+        return PO_OK;
+}
+
+enum po_class parked_list(struct db *db, struct sql *sql, int64_t limit, struct po_error *error)
+{
+        sql_reset(sql);
+        sql_raw(sql, "SELECT p.tenant_id, c.idem_key, p.order_no, p.reason, p.tries,"
+                     " p.first_parked_at, p.due_at FROM parked p JOIN claim c ON c.id = p.claim_id"
+                     " ORDER BY p.first_parked_at, p.claim_id LIMIT ");
+        sql_integer(sql, limit);
+        if (db_query(db, sql, error) != PO_OK)
+                return po_within(error, "list parked notifications");
+        return PO_OK;
+}
+
+static enum po_class release(struct db *db, struct sql *sql, int64_t claim_id, const char *key,
+                             const char *who, const char *why, struct po_error *error)
+{
+        struct db_result result;
+        sql_reset(sql);
+        sql_raw(sql, "UPDATE parked SET due_at = UTC_TIMESTAMP(6) WHERE claim_id = ");
+        sql_integer(sql, claim_id);
+        if (db_exec(db, sql, &result, error) != PO_OK)
+                return error->kind;
+        if (result.affected_rows == 0)
+                return po_refuse(error, "NOT_PARKED", "%s is not parked", key);
+        if (audit_insert(db, sql, who, "park release", key, why, error) != PO_OK)
+                return error->kind;
+        return db_commit(db, error);
+}
+
+enum po_class parked_release(struct db *db, struct sql *sql, int64_t claim_id, const char *key,
+                             const char *who, const char *why, struct po_error *error)
+{
+        if (db_begin(db, error) != PO_OK)
+                return error->kind;
+        if (release(db, sql, claim_id, key, who, why, error) == PO_OK)
+                return PO_OK;
+        db_rollback(db);
+        return po_within(error, "release");
+}

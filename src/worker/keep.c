@@ -1,0 +1,152 @@
+#include "worker/keep.h"
+
+#include "base/failpoint.h"
+#include "base/log.h"
+#include "ledger/parked.h"
+#include "ledger/review.h"
+
+/* Without a policy: as soon as somebody looks. */
+enum { PARK_DELAY_MS = 5000 };
+
+struct keeping {
+        struct batch *batch;
+        struct db *db;
+        struct sql *sql;
+};
+
+typedef enum po_class (*keep_insert)(const struct keeping *keeping, struct posting **postings,
+                                     size_t count, struct po_error *error);
+
+static enum po_class insert_conflicts(const struct keeping *keeping, struct posting **postings,
+                                      size_t count, struct po_error *error)
+{
+        return reviews_insert(keeping->db, keeping->sql, REVIEW_PAYLOAD_CONFLICT, postings, count,
+                              true, error);
+}
+
+static enum po_class insert_orphans(const struct keeping *keeping, struct posting **postings,
+                                    size_t count, struct po_error *error)
+{
+        return reviews_insert(keeping->db, keeping->sql, REVIEW_ORPHAN, postings, count, true,
+                              error);
+}
+
+static enum po_class insert_parked(const struct keeping *keeping, struct posting **postings,
+                                   size_t count, struct po_error *error)
+{
+        const struct policy *policy = keeping->batch->policy;
+        int64_t delay_ms = policy != NULL ? policy->park_delays_ms[0] : PARK_DELAY_MS;
+        return parked_insert(keeping->db, keeping->sql, postings, count, delay_ms, error);
+}
+
+/* What is kept, where, and with which alarm. */
+struct place {
+        enum verdict verdict;
+        const char *alarm; /* NULL: none */
+        bool if_held;      /* also when the record as a whole comes again: a person may look now */
+        keep_insert insert;
+};
+
+static const struct place places[] = {
+        { VERDICT_CONFLICT, "PAYLOAD_CONFLICT", true, insert_conflicts },
+        { VERDICT_ORPHANED, "ORPHANED", true, insert_orphans },
+        { VERDICT_PARKED, NULL, false, insert_parked },
+};
+enum { PLACES = sizeof places / sizeof places[0] };
+
+static bool belongs(const struct batch *batch, const struct posting *posting,
+                    const struct place *place)
+{
+        if (place->verdict == VERDICT_PARKED && posting->unparks)
+                return false; /* its row is there */
+        return posting->verdict == place->verdict &&
+               (place->if_held || batch_parcel(batch, posting)->verdict != VERDICT_HELD);
+}
+
+static void alarm_posting(const struct posting *posting, const char *code)
+{
+        const struct record *record = posting->record;
+        log_set_record(record->topic, record->partition, record->offset, NULL);
+        log_alarm(code, posting->notification->key, "claim=%lld", (long long)posting->claim_id);
+        log_clear_record();
+}
+
+/* What the database refuses goes the way of any record at fault. */
+static void refuse(struct batch *batch, struct posting *posting, const struct po_error *error)
+{
+        struct parcel *parcel = batch_parcel(batch, posting);
+        posting->verdict = VERDICT_REJECTED;
+        if (parcel->verdict == VERDICT_HELD)
+                return;
+        parcel->verdict = VERDICT_REJECTED;
+        parcel->may_change = true;
+        parcel->error = *error;
+}
+
+/* Records are as large as they like: what does not fit one statement is halved until it does. */
+static enum po_class insert(const struct keeping *keeping, const struct place *place,
+                            struct posting **postings, size_t count, struct po_error *error)
+{
+        enum po_class kind = place->insert(keeping, postings, count, error);
+        if (kind != PO_RECORD)
+                return kind;
+        if (count == 1) {
+                refuse(keeping->batch, postings[0], error);
+                return PO_OK;
+        }
+        size_t half = count / 2;
+        kind = insert(keeping, place, postings, half, error);
+        if (kind != PO_OK)
+                return kind;
+        return insert(keeping, place, postings + half, count - half, error);
+}
+
+static void hold(const struct keeping *keeping, const struct place *place,
+                 const struct po_error *error)
+{
+        struct batch *batch = keeping->batch;
+        for (size_t i = 0; i < batch->postings_count; i++) {
+                if (!belongs(batch, &batch->postings[i], place))
+                        continue;
+                struct parcel *parcel = batch_parcel(batch, &batch->postings[i]);
+                parcel->verdict = VERDICT_HELD;
+                parcel->error = *error;
+        }
+}
+
+static enum po_class keep(const struct keeping *keeping, const struct place *place,
+                          struct po_error *error)
+{
+        struct batch *batch = keeping->batch;
+        size_t count = 0;
+        for (size_t i = 0; i < batch->postings_count; i++) {
+                if (!belongs(batch, &batch->postings[i], place))
+                        continue;
+                if (place->alarm != NULL)
+                        alarm_posting(&batch->postings[i], place->alarm);
+                batch->open[count++] = &batch->postings[i];
+        }
+        if (count == 0)
+                return PO_OK;
+        enum po_class kind = insert(keeping, place, batch->open, count, error);
+        if (kind == PO_OK)
+                kind = PO_FAILPOINT("batch.kept");
+        if (kind != PO_OK)
+                hold(keeping, place, error);
+        return kind;
+}
+
+enum po_class batch_keep(struct batch *batch, struct db *db, struct sql *sql,
+                         struct po_error *error)
+{
+        const struct keeping keeping = { batch, db, sql };
+        enum po_class first = PO_OK;
+        for (size_t i = 0; i < PLACES; i++) {
+                struct po_error later;
+                if (keep(&keeping, &places[i], &later) == PO_OK || first != PO_OK)
+                        continue;
+                *error = later;
+                first = later.kind;
+        }
+        return first;
+}

@@ -1,0 +1,251 @@
+#include "worker/redrive.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/record_pack.h"
+#include "ledger/judge.h"
+#include "ledger/letter.h"
+#include "ledger/notice.h"
+#include "ledger/parked.h"
+
+/* How long a row that was taken is nobody else's: well above what one try may take. */
+enum { LEASE_MS = 60000 };
+/* One that gives up beyond the pace waits so long; a take sends at most this part of the limit. */
+enum { PACED_MS = 60000, LETTERS_SHARE = 20 };
+
+struct redrive {
+        struct db *db;
+        const struct policy *policy;
+        const struct rules *rules;
+        struct sql sql;
+        struct batch batch;
+        size_t rows_count;
+        struct parked_row rows[REDRIVE_ROWS_MAX];
+        struct record records[REDRIVE_ROWS_MAX];
+        struct record_header *headers[REDRIVE_ROWS_MAX];
+        struct posting *picked[REDRIVE_ROWS_MAX];
+        bool paced[REDRIVE_ROWS_MAX]; /* it gave up, but its letter must wait */
+};
+
+enum po_class redrive_open(struct redrive **redrive_out, struct db *db, const struct policy *policy,
+                           const struct rules *rules, struct po_error *error)
+{
+        struct redrive *redrive = calloc(1, sizeof *redrive);
+        *redrive_out = redrive;
+        if (redrive == NULL)
+                return po_fail(error, PO_SYSTEMIC, ENOMEM, "out of memory for the re-drive");
+        redrive->db = db;
+        redrive->policy = policy;
+        redrive->rules = rules;
+        if (batch_open(&redrive->batch, REDRIVE_ROWS_MAX, error) != PO_OK)
+                return error->kind;
+        redrive->batch.policy = policy;
+        return PO_OK;
+}
+
+static void free_rows(struct redrive *redrive)
+{
+        for (size_t i = 0; i < redrive->rows_count; i++) {
+                parked_row_free(&redrive->rows[i]);
+                free(redrive->headers[i]);
+                redrive->headers[i] = NULL;
+        }
+        redrive->rows_count = 0;
+}
+
+void redrive_close(struct redrive *redrive)
+{
+        if (redrive == NULL)
+                return;
+        free_rows(redrive);
+        batch_close(&redrive->batch);
+        sql_free(&redrive->sql);
+        free(redrive);
+}
+
+static enum po_class unpack(struct redrive *redrive, size_t i, struct po_error *error)
+{
+        const struct parked_row *row = &redrive->rows[i];
+        size_t headers = record_pack_headers(row->raw, row->raw_bytes);
+        redrive->headers[i] = calloc(headers + 1, sizeof(struct record_header));
+        if (redrive->headers[i] == NULL)
+                return po_fail(error, PO_SYSTEMIC, ENOMEM, "out of memory for a parked record");
+        if (record_unpack(row->raw, row->raw_bytes, &redrive->records[i], redrive->headers[i],
+                          headers, error) != PO_OK)
+                return error->kind;
+        return notice_read(row->notification, &redrive->batch.notifications[i], error);
+}
+
+static int64_t delay_of(const struct redrive *redrive, unsigned tries)
+{
+        size_t last = redrive->policy->park_delays_count - 1;
+        size_t next = (size_t)tries + 1;
+        return redrive->policy->park_delays_ms[next < last ? next : last];
+}
+
+/* One row that cannot be read must not keep the others: it stays, for a person (`park discard`). */
+static enum po_class set_aside(struct redrive *redrive, size_t i, const struct po_error *why,
+                               struct po_error *error)
+{
+        struct parked_row *row = &redrive->rows[i];
+        log_failure(LOG_LEVEL_ERROR, "parked_unreadable", why);
+        log_alarm("PARKED_UNREADABLE", NULL, "claim=%lld", (long long)row->claim_id);
+        enum po_class kind = parked_delay(redrive->db, &redrive->sql, row,
+                                          delay_of(redrive, UINT_MAX), "UNREADABLE", error);
+        parked_row_free(row);
+        free(redrive->headers[i]);
+        redrive->headers[i] = NULL;
+        return kind;
+}
+
+/* Leaves those that can be read, in their order. */
+static enum po_class unpack_all(struct redrive *redrive, struct po_error *error)
+{
+        size_t kept = 0;
+        for (size_t i = 0; i < redrive->rows_count; i++) {
+                struct po_error why;
+                if (kept != i) {
+                        redrive->rows[kept] = redrive->rows[i];
+                        memset(&redrive->rows[i], 0, sizeof redrive->rows[i]);
+                }
+                if (unpack(redrive, kept, &why) == PO_OK) {
+                        kept++;
+                        continue;
+                }
+                if (why.kind == PO_SYSTEMIC) {
+                        *error = why;
+                        return error->kind;
+                }
+                if (set_aside(redrive, kept, &why, error) != PO_OK)
+                        return error->kind;
+        }
+        redrive->rows_count = kept;
+        return PO_OK;
+}
+
+/* One row is one parcel with one posting. */
+static void fill(struct redrive *redrive)
+{
+        struct batch *batch = &redrive->batch;
+        batch->parcels_count = batch->postings_count = redrive->rows_count;
+        for (size_t i = 0; i < redrive->rows_count; i++) {
+                struct posting *posting = &batch->postings[i];
+                memset(posting, 0, sizeof *posting);
+                posting->notification = &batch->notifications[i];
+                posting->record = &redrive->records[i];
+                posting->rule = rules_find(redrive->rules, posting->notification->event);
+                posting->turn = (uint32_t)i;
+                posting->unparks = true;
+                posting->gave_up = redrive->rows[i].gave_up;
+                redrive->paced[i] = false;
+                struct parcel *parcel = &batch->parcels[i];
+                memset(parcel, 0, sizeof *parcel);
+                parcel->record = posting->record;
+                parcel->first = i;
+                parcel->count = 1;
+                if (posting->rule == NULL) {
+                        posting->verdict = parcel->verdict = VERDICT_REJECTED;
+                        po_refuse(&parcel->error, "NO_EVENT_RULE", "event %s of %s has no rule",
+                                  posting->notification->event, posting->notification->key);
+                }
+        }
+}
+
+static bool is_letter_if_it_gives_up(const struct posting *posting)
+{
+        return posting->gave_up && posting->rule != NULL &&
+               !judge_carries_money(posting->rule, posting->notification);
+}
+
+/*
+ * Letters of those that give up must not trip the flood guard, which stops every worker: they stay
+ * below half its limit, and each take below a share of it, since other workers count at the same
+ * moment. Those beyond that wait for the next minute.
+ */
+static enum po_class pace(struct redrive *redrive, struct po_error *error)
+{
+        size_t more = 0;
+        for (size_t i = 0; i < redrive->rows_count; i++)
+                more += is_letter_if_it_gives_up(&redrive->batch.postings[i]);
+        if (more == 0)
+                return PO_OK;
+        int64_t letters, limit = redrive->policy->letters_per_minute;
+        if (letters_recent(redrive->db, &redrive->sql, &letters, error) != PO_OK)
+                return error->kind;
+        int64_t room = limit / 2 - letters, share = 1 + limit / LETTERS_SHARE;
+        room = room < share ? room : share;
+        for (size_t i = 0; i < redrive->rows_count; i++) {
+                struct posting *posting = &redrive->batch.postings[i];
+                if (!is_letter_if_it_gives_up(posting) || --room >= 0)
+                        continue;
+                posting->gave_up = false;
+                redrive->paced[i] = true;
+        }
+        return PO_OK;
+}
+
+enum po_class redrive_take(struct redrive *redrive, const struct pauses *pauses,
+                           struct batch **batch_out, struct po_error *error)
+{
+        *batch_out = NULL;
+        redrive->batch.pauses = pauses;
+        if (parked_take(redrive->db, &redrive->sql, LEASE_MS, redrive->policy->give_up_after_ms,
+                        redrive->rows, REDRIVE_ROWS_MAX, &redrive->rows_count, error) != PO_OK)
+                return error->kind;
+        enum po_class kind = unpack_all(redrive, error);
+        if (kind == PO_OK) {
+                fill(redrive);
+                kind = pace(redrive, error);
+        }
+        if (kind != PO_OK) {
+                free_rows(redrive);
+                return kind;
+        }
+        if (redrive->rows_count > 0)
+                *batch_out = &redrive->batch;
+        return PO_OK;
+}
+
+/* When a row that waits on is tried next. */
+static int64_t next_delay(const struct redrive *redrive, size_t i)
+{
+        const struct parked_row *row = &redrive->rows[i];
+        const char *reason = redrive->batch.postings[i].reason;
+        if (redrive->paced[i])
+                return PACED_MS;
+        /* `resume` may have passed just now, before it could find this row. */
+        if (reason != NULL && strcmp(reason, PARKED_PAUSED) == 0 && !row->for_resume)
+                return redrive->policy->park_delays_ms[0];
+        return delay_of(redrive, row->tries);
+}
+
+/* Settled by us: gone with the outcome. By somebody else, or kept elsewhere: goes now. */
+static bool goes(const struct parcel *parcel)
+{
+        return parcel->verdict == VERDICT_DUPLICATE || parcel->verdict == VERDICT_REJECTED ||
+               parcel->verdict == VERDICT_CONFLICT || verdict_is_outcome(parcel->verdict);
+}
+
+enum po_class redrive_finish(struct redrive *redrive, struct po_error *error)
+{
+        struct batch *batch = &redrive->batch;
+        size_t count = 0;
+        enum po_class kind = PO_OK;
+        for (size_t i = 0; i < redrive->rows_count && kind == PO_OK; i++) {
+                struct posting *posting = &batch->postings[i];
+                posting->claim_id = redrive->rows[i].claim_id;
+                if (goes(&batch->parcels[i]))
+                        redrive->picked[count++] = posting;
+                else
+                        kind = parked_delay(redrive->db, &redrive->sql, &redrive->rows[i],
+                                            next_delay(redrive, i), posting->reason, error);
+        }
+        if (kind == PO_OK)
+                kind = parked_delete(redrive->db, &redrive->sql, redrive->picked, count, error);
+        free_rows(redrive);
+        return kind;
+}
