@@ -15,6 +15,7 @@
 #include "channel/header_tree.h"
 #include "channel/json_body.h"
 #include "channel/profile.h"
+#include "channel/verify_members.h"
 #include "postonce/key.h"
 
 struct decoder {
@@ -188,6 +189,8 @@ static enum po_class root_read(struct body_parser *parser, const struct shape *s
                         ? cloudevent_read(parser, &shape->charset, record, &root, error)
                         : body_parse(parser, shape->body, &shape->charset, record->value,
                                      record->value_bytes, &root, error);
+        if (kind == PO_OK)
+                kind = verify_members(&shape->verify, root, error);
         if (kind == PO_OK)
                 kind = unwrap_apply(&shape->unwrap, parser, root, error);
         if (kind == PO_OK)

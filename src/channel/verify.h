@@ -20,6 +20,7 @@
 #include <openssl/types.h>
 
 #include "base/record.h"
+#include "channel/pointer.h"
 #include "channel/secret_file.h"
 #include "postonce/error.h"
 
@@ -30,6 +31,7 @@ enum verify_op {
         VERIFY_HMAC_SHA256,
         VERIFY_STRIPE,
         VERIFY_WECHAT_V3,
+        VERIFY_WECHAT_V2, /* in the body: verify_members.h */
 };
 
 struct verify_key {
@@ -41,17 +43,19 @@ struct verify_key {
 
 struct verify {
         enum verify_op op;
-        const char *header;   /* hmac-sha256 */
-        const char *prefix;   /* hmac-sha256: in front of the signature ("sha256="), or NULL */
-        bool base64;          /* hmac-sha256: else hexadecimal */
-        int64_t tolerance_ms; /* stripe */
+        const char *header;    /* hmac-sha256 */
+        const char *prefix;    /* hmac-sha256: in front of the signature ("sha256="), or NULL */
+        bool base64;           /* hmac-sha256: else hexadecimal */
+        int64_t tolerance_ms;  /* stripe */
+        struct pointer unless; /* wechat-v2: a body that has this is not signed; may not be given */
         size_t keys_count;
         struct verify_key keys[VERIFY_KEYS_MAX]; /* any that fits will do */
 };
 
 /*
- * OK when one of the keys proves the record, or op is VERIFY_NONE. RECORD: SIGNATURE_INVALID,
- * whatever is wrong with it; the text says what, and never shows the signature. BUG: OpenSSL fails.
+ * OK when one of the keys proves the record, or op is none that looks at the raw bytes. RECORD:
+ * SIGNATURE_INVALID, whatever is wrong with it; the text says what, and never shows the signature.
+ * BUG: OpenSSL fails.
  */
 PO_MUST_USE enum po_class verify_record(const struct verify *verify, const struct record *record,
                                         struct po_error *error);

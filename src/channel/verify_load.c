@@ -7,6 +7,8 @@
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 
+#include "channel/condition_load.h"
+
 enum { PEM_BYTES_MAX = 16384, TOLERANCE_MAX_MS = 24 * 60 * 60 * 1000 };
 
 /* Read from YAML, before the keys are read from their files. */
@@ -78,7 +80,8 @@ static enum po_class public_keys_load(const struct node *node, struct verify *ve
 static enum po_class read_op(const struct node *node, const struct field *field, void *target,
                              struct po_error *error)
 {
-        static const char *const ops[] = { "hmac-sha256", "stripe", "wechat-v3", NULL };
+        static const char *const ops[] = { "hmac-sha256", "stripe", "wechat-v3", "wechat-v2",
+                                           NULL };
         (void)field;
         size_t index;
         enum po_class kind = schema_choice(node, ops, &index, error);
@@ -114,7 +117,7 @@ static const struct field verify_fields[] = {
           .offset = offsetof(struct verify_source, verify.op),
           .required = true,
           .reader = read_op,
-          .help = "hmac-sha256, stripe or wechat-v3" },
+          .help = "hmac-sha256, stripe, wechat-v3 or wechat-v2" },
         { .name = "header",
           .kind = FIELD_TEXT,
           .offset = offsetof(struct verify_source, verify.header),
@@ -135,11 +138,16 @@ static const struct field verify_fields[] = {
           .max = TOLERANCE_MAX_MS,
           .fallback = "5m",
           .help = "stripe: how far the time of signing may be from the record's" },
+        { .name = "unless",
+          .kind = FIELD_CUSTOM,
+          .offset = offsetof(struct verify_source, verify.unless),
+          .reader = read_pointer,
+          .help = "wechat-v2: bodies that have this are not signed" },
         { .name = "key_file",
           .kind = FIELD_CUSTOM,
           .offset = offsetof(struct verify_source, key_file),
           .reader = read_node,
-          .help = "hmac-sha256, stripe: file with the secret, or a list of them" },
+          .help = "hmac-sha256, stripe, wechat-v2: file with the secret, or a list of them" },
         { .name = "keys",
           .kind = FIELD_CUSTOM,
           .offset = offsetof(struct verify_source, keys),
@@ -160,8 +168,10 @@ static enum po_class members_check(const struct node *node, enum verify_op op,
                 { "prefix", 1U << VERIFY_HMAC_SHA256, 0 },
                 { "encoding", 1U << VERIFY_HMAC_SHA256, 1U << VERIFY_HMAC_SHA256 },
                 { "tolerance", 1U << VERIFY_STRIPE, 0 },
-                { "key_file", 1U << VERIFY_HMAC_SHA256 | 1U << VERIFY_STRIPE,
-                  1U << VERIFY_HMAC_SHA256 | 1U << VERIFY_STRIPE },
+                { "unless", 1U << VERIFY_WECHAT_V2, 0 },
+                { "key_file",
+                  1U << VERIFY_HMAC_SHA256 | 1U << VERIFY_STRIPE | 1U << VERIFY_WECHAT_V2,
+                  1U << VERIFY_HMAC_SHA256 | 1U << VERIFY_STRIPE | 1U << VERIFY_WECHAT_V2 },
                 { "keys", 1U << VERIFY_WECHAT_V3, 1U << VERIFY_WECHAT_V3 },
         };
         for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {

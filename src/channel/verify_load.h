@@ -5,6 +5,8 @@
  *             key_file: keys/gateway }        # encoding: hex or base64; key_file may be a list
  *   verify: { op: stripe, key_file: keys/whsec, tolerance: 5m }
  *   verify: { op: wechat-v3, keys: { 5157F09EFDC096DE15EBE81A47057A72: keys/wechatpay.pem } }
+ *   verify: { op: wechat-v2, key_file: keys/apiv2, unless: /req_info }   # refund notices have no
+ * sign
  *
  * Public keys are PEM files, of a key or of a certificate. All files are relative to the profile's
  * folder and read when it is loaded.

@@ -217,9 +217,9 @@ static int run(struct settings *settings, bool until_end, bool accept_data_loss)
         enum po_class kind = open_parts(&parts, accept_data_loss, &error);
         if (kind == PO_OK)
                 kind = work(&parts, until_end, &end, &error);
-        int code = kind != PO_OK           ? command_fail(&error)
-                   : end == WORKER_AT_HOLD ? EXIT_UNDRAINED
-                                           : EXIT_DONE;
+        int code = kind != PO_OK                                      ? command_fail(&error)
+                   : end == WORKER_AT_HOLD || end == WORKER_UNDRAINED ? EXIT_UNDRAINED
+                                                                      : EXIT_DONE;
         enum po_class closed = close_parts(&parts, &closing);
         if (closed != PO_OK && code == EXIT_DONE)
                 code = EXIT_UNDRAINED;

@@ -322,12 +322,17 @@ static enum po_class letters_shrink(struct sink *sink, const char *topic, struct
         struct po_error alone;
         enum po_class first = PO_OK;
         enum letter_form form = count > 1 ? LETTER_WHOLE : LETTER_TRIMMED;
+        bool away = false; /* each further try would wait for its own time-out */
         for (size_t i = 0; i < count; i++) {
+                if (letters[i].result == PO_RECORD && away)
+                        letters[i].result = alone.kind;
                 if (letters[i].result == PO_RECORD &&
-                    letter_shrink(sink, topic, &letters[i], form, headers, &alone) != PO_OK &&
-                    first == PO_OK) {
-                        *error = alone;
-                        first = alone.kind;
+                    letter_shrink(sink, topic, &letters[i], form, headers, &alone) != PO_OK) {
+                        away = alone.kind != PO_RECORD;
+                        if (first == PO_OK) {
+                                *error = alone;
+                                first = alone.kind;
+                        }
                 }
                 if (letters[i].result == PO_OK || first != PO_OK)
                         continue;

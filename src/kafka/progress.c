@@ -148,6 +148,8 @@ void source_figures(const struct source *source, struct source_figures *figures_
                 figures.partitions_assigned++;
                 if ((partition->pauses & (PAUSED_BY_HOLD | PAUSED_FOR_PERSON)) != 0)
                         figures.partitions_held++;
+                if ((partition->pauses & PAUSED_FOR_PERSON) != 0)
+                        figures.partitions_stopped++;
                 int64_t lag = 0;
                 if (!partition_lag(source, partition, &lag))
                         figures.lag = -1;

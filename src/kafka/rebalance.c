@@ -141,6 +141,10 @@ static void commit_last(struct source *source)
 
 static void revoke(struct source *source, rd_kafka_topic_partition_list_t *list)
 {
+        /* The group went on without us: not a member until the next assignment. librdkafka's word
+         * that all brokers are down does not always come. */
+        if (rd_kafka_assignment_lost(source->client))
+                source->joined = false;
         commit_last(source);
         forget(source, list);
         rd_kafka_resp_err_t code =

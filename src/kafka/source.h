@@ -110,9 +110,10 @@ PO_MUST_USE enum po_class source_end(struct source *source, enum source_end *end
 /* For metrics and readiness. */
 struct source_figures {
         unsigned partitions_assigned, partitions_held;
+        unsigned partitions_stopped; /* of those held: until a person comes (out of range) */
         int64_t lag; /* records behind the ends, of assigned partitions; -1 unknown */
         unsigned rebalances;
-        bool joined; /* has had an assignment, an empty one counts */
+        bool joined; /* has an assignment (an empty one counts) that was not lost */
 };
 void source_figures(const struct source *source, struct source_figures *figures_out);
 

@@ -10,6 +10,7 @@
 #include "base/failpoint.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/topic_match.h"
 #include "kafka/dead_letter.h"
 #include "ledger/parked.h"
 #include "ops/metrics.h"
@@ -42,13 +43,27 @@ void batch_close(struct batch *batch)
         memset(batch, 0, sizeof *batch);
 }
 
-static const char *channel_of_topic(const char *topic, const struct topic_channel *topics,
-                                    size_t count)
+/* Its own name's, else that of the first pattern that means it. */
+static const char *find_channel(const char *topic, const struct topic_channel *topics, size_t count)
 {
         for (size_t i = 0; i < count; i++)
                 if (strcmp(topics[i].topic, topic) == 0)
                         return topics[i].channel;
+        for (size_t i = 0; i < count; i++)
+                if (topic_is_pattern(topics[i].topic) &&
+                    topic_pattern_matches(topics[i].topic, topic))
+                        return topics[i].channel;
         return NULL;
+}
+
+static const char *channel_of_topic(struct batch *batch, const char *topic,
+                                    const struct topic_channel *topics, size_t count)
+{
+        if (strcmp(batch->topic, topic) == 0)
+                return batch->topic_channel;
+        batch->topic_channel = find_channel(topic, topics, count);
+        snprintf(batch->topic, sizeof batch->topic, "%s", topic);
+        return batch->topic_channel;
 }
 
 static void reject(struct parcel *parcel, bool may_change)
@@ -89,11 +104,11 @@ size_t batch_fill(struct batch *batch, const struct record *records, size_t coun
                 memset(parcel, 0, offsetof(struct parcel, error));
                 parcel->record = &records[batch->parcels_count++];
                 parcel->first = batch->postings_count;
-                if (decode_record(decoder, parcel->record,
-                                  channel_of_topic(parcel->record->topic, topics, topics_count),
-                                  batch->notifications + parcel->first,
-                                  batch->capacity - parcel->first, &parcel->count,
-                                  &parcel->error) == PO_OK) {
+                if (decode_record(
+                            decoder, parcel->record,
+                            channel_of_topic(batch, parcel->record->topic, topics, topics_count),
+                            batch->notifications + parcel->first, batch->capacity - parcel->first,
+                            &parcel->count, &parcel->error) == PO_OK) {
                         add_postings(batch, parcel, rules);
                         continue;
                 }

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "base/limits.h"
 #include "base/record.h"
 #include "channel/decode.h"
 #include "ledger/pause.h"
@@ -30,13 +31,16 @@ struct batch {
         struct po_notification *notifications;
         struct posting *postings;
         struct posting **open; /* scratch: the postings of one step */
+        /* The latest topic and its channel: records come in runs. */
+        char topic[TOPIC_BYTES];
+        const char *topic_channel;
         /* Set by the owner, may be NULL: nothing is paused, everything is handed over. */
         const struct pauses *pauses; /* postings of these channels are PARKED */
         const struct policy *policy;
 };
 
 struct topic_channel {
-        const char *topic;
+        const char *topic;   /* a name, or a pattern that starts with ^ */
         const char *channel; /* NULL: not fixed by the topic */
 };
 

@@ -45,6 +45,11 @@ void holds_note(struct holds *holds, const struct parcel *parcel, unsigned tries
                 return;
         const char *reason = parcel->error.reason != NULL ? parcel->error.reason
                                                           : po_class_name(parcel->error.kind);
+        if (tries == NOTED_FROM) {
+                const struct record *record = parcel->record;
+                log_alarm("PARTITION_HELD", NULL, "topic=%s partition=%d offset=%lld reason=%s",
+                          record->topic, (int)record->partition, (long long)record->offset, reason);
+        }
         if (hold_note(holds->db, &holds->sql, parcel->record, reason, tries, &error) != PO_OK)
                 log_failure(LOG_LEVEL_DEBUG, "hold_not_noted", &error);
 }
@@ -76,6 +81,8 @@ bool holds_skip(struct holds *holds, struct batch *batch, struct parcel *parcel)
                 struct posting *posting = &batch->postings[i];
                 if (!is_unfinished(posting->verdict))
                         continue;
+                if (posting->claim_id == 0 && posting->verdict != VERDICT_REJECTED)
+                        return false; /* not claimed this time: an earlier claim would stay open */
                 if (posting->claim_id != 0 &&
                     claim_settle_discarded(holds->db, &holds->sql, posting->claim_id,
                                            posting->notification->key, &error) != PO_OK &&

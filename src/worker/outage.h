@@ -1,5 +1,5 @@
 /*
- * The outage under way, if there is one: what intake and readiness go by. A SYSTEMIC one stops
+ * An outage under way, if there is one: of the brokers, or of the database. A SYSTEMIC one stops
  * intake for all partitions until a probe works; a transient one reds readiness when it lasts.
  */
 #ifndef WORKER_OUTAGE_H
@@ -10,11 +10,8 @@
 
 #include "postonce/error.h"
 
-enum outage_side { OUTAGE_OF_BROKER, OUTAGE_OF_DATABASE };
-
 struct outage {
-        enum po_class kind; /* PO_OK: none; PO_TRANSIENT or PO_SYSTEMIC */
-        enum outage_side side;
+        enum po_class kind; /* PO_OK: none; PO_TRANSIENT, or PO_SYSTEMIC until it is over */
         int64_t since_ms;
         unsigned tries;  /* how often it was met */
         int64_t told_ms; /* the same again is a warning once in a while only */
@@ -22,8 +19,10 @@ struct outage {
 };
 
 /* One failed unit: logged; the first SYSTEMIC one of an outage is alarmed. */
-void outage_note(struct outage *outage, const struct po_error *why, enum outage_side side);
+void outage_note(struct outage *outage, const struct po_error *why);
 /* Something worked again. */
 void outage_over(struct outage *outage);
+/* What /readyz says of it; NULL: it does not red readiness (yet). Static. */
+const char *outage_reason(const struct outage *outage);
 
 #endif

@@ -49,7 +49,8 @@ struct worker {
         struct redrive *redrive;
         struct sql sql;
 
-        struct outage outage;
+        struct outage broker, database;
+        int64_t connect_next_ms; /* when a database that is away is asked again */
         struct pauses pauses;
         struct holds holds;
         int64_t tick_next_ms;
@@ -180,6 +181,19 @@ static enum po_class first_outage(enum po_class so_far, const struct po_error *l
         return error->kind;
 }
 
+/* What was settled is told apart; the rest goes to its durable place, or comes again. */
+static enum po_class conclude(struct worker *worker, struct batch *batch, enum po_class kind,
+                              struct po_error *error)
+{
+        struct po_error later;
+        batch_conclude(batch, kind == PO_OK ? NULL : error);
+        if (batch_keep(batch, worker->options->db, &worker->sql, &later) != PO_OK)
+                kind = first_outage(kind, &later, error);
+        if (reject_all(worker->rejecter, batch, &later) != PO_OK)
+                kind = first_outage(kind, &later, error);
+        return kind;
+}
+
 /* The batch in hand, from claim to offset. The first outage of its steps, or OK. */
 static enum po_class round_trip(struct worker *worker, struct po_error *error)
 {
@@ -188,17 +202,24 @@ static enum po_class round_trip(struct worker *worker, struct po_error *error)
         enum po_class kind = PO_FAILPOINT("batch.taken");
         if (kind == PO_OK)
                 kind = batch_settle(batch, worker->ledger, error);
-        batch_conclude(batch, kind == PO_OK ? NULL : error);
         if (kind == PO_OK)
                 metric_add(METRIC_BATCHES, 1);
-
-        if (batch_keep(batch, worker->options->db, &worker->sql, &later) != PO_OK)
-                kind = first_outage(kind, &later, error);
-        if (reject_all(worker->rejecter, batch, &later) != PO_OK)
-                kind = first_outage(kind, &later, error);
+        kind = conclude(worker, batch, kind, error);
         if (settle(worker, kind == PO_OK, &later) != PO_OK)
                 hold_all(worker);
         return kind;
+}
+
+/* In an outage the rest of the hand is not tried: each would wait for its own time-out, unpolled.
+ */
+static void give_back(struct worker *worker, const struct record *records, size_t count)
+{
+        struct source *source = worker->options->source;
+        for (size_t i = 0; i < count; i++)
+                if (!source_is_held(source, &records[i]))
+                        source_hold(source, &records[i],
+                                    backoff_ms(&worker->options->backoff,
+                                               source_hold_tries(source, &records[i])));
 }
 
 static void work(struct worker *worker, const struct record *records, size_t count)
@@ -209,11 +230,15 @@ static void work(struct worker *worker, const struct record *records, size_t cou
                 struct po_error error;
                 done += batch_fill(&worker->batch, records + done, count - done, options->decoder,
                                    options->rules, options->topics, options->topics_count);
-                if (round_trip(worker, &error) == PO_OK)
-                        outage_over(&worker->outage);
-                else
-                        outage_note(&worker->outage, &error, OUTAGE_OF_DATABASE);
+                enum po_class kind = round_trip(worker, &error);
                 beat(worker);
+                if (kind == PO_OK) {
+                        outage_over(&worker->database);
+                        continue;
+                }
+                outage_note(&worker->database, &error);
+                give_back(worker, records + done, count - done);
+                return;
         }
 }
 
@@ -221,7 +246,9 @@ static void work(struct worker *worker, const struct record *records, size_t cou
 static void wait_out_systemic(struct worker *worker)
 {
         struct po_error error;
-        int wait_ms = backoff_ms(&worker->options->backoff, worker->outage.tries);
+        const struct outage *outage =
+                worker->database.kind == PO_SYSTEMIC ? &worker->database : &worker->broker;
+        int wait_ms = backoff_ms(&worker->options->backoff, outage->tries);
         for (int64_t end_ms = clock_ms() + wait_ms; clock_ms() < end_ms && !is_stopping(worker);) {
                 if (source_idle(worker->options->source, TAKE_WAIT_MS, &error) != PO_OK)
                         log_failure(LOG_LEVEL_DEBUG, "idle", &error);
@@ -231,47 +258,72 @@ static void wait_out_systemic(struct worker *worker)
 
 /*
  * Nothing came. The brokers answer, so an outage of theirs is over; one of the database is over
- * when it answers and nothing of ours waits to be tried on it again.
+ * when it is connected again and nothing of ours waits to be tried on it.
  */
 static void rest(struct worker *worker)
 {
-        ledger_keep_alive(worker->ledger);
-        if (worker->outage.kind == PO_OK)
-                return;
-        if (worker->outage.side == OUTAGE_OF_BROKER) {
-                outage_over(&worker->outage);
-                return;
-        }
         struct source_figures figures;
-        struct po_error error;
+        outage_over(&worker->broker);
+        ledger_keep_alive(worker->ledger);
         source_figures(worker->options->source, &figures);
-        if (figures.partitions_held == 0 && ledger_connect(worker->ledger, &error) == PO_OK)
-                outage_over(&worker->outage);
+        if (figures.partitions_held == figures.partitions_stopped &&
+            ledger_is_connected(worker->ledger))
+                outage_over(&worker->database);
 }
 
-/* Parked notifications that are due; what waits on is told of no more. True: there may be more. */
-static bool redrive(struct worker *worker, struct po_error *error)
+/* Parked notifications that are due; what waits on is told of no more. */
+static enum po_class redrive(struct worker *worker, bool *more_out, struct po_error *error)
 {
         struct batch *batch;
         struct po_error later;
+        *more_out = false;
         enum po_class kind = redrive_take(worker->redrive, &worker->pauses, &batch, error);
         if (kind != PO_OK || batch == NULL)
-                return false;
+                return kind;
         bool full = batch->parcels_count == REDRIVE_ROWS_MAX;
         kind = PO_FAILPOINT("redrive.taken");
         if (kind == PO_OK)
                 kind = batch_repost(batch, worker->ledger, error);
-        batch_conclude(batch, kind == PO_OK ? NULL : error);
-        if (batch_keep(batch, worker->options->db, &worker->sql, &later) != PO_OK)
-                kind = first_outage(kind, &later, error);
-        if (reject_all(worker->rejecter, batch, &later) != PO_OK)
-                kind = first_outage(kind, &later, error);
+        kind = conclude(worker, batch, kind, error);
         for (size_t i = 0; i < batch->parcels_count; i++)
                 report_parcel(batch, &batch->parcels[i],
                               batch->parcels[i].verdict == VERDICT_PARKED);
         if (redrive_finish(worker->redrive, &later) != PO_OK)
                 kind = first_outage(kind, &later, error);
-        return kind == PO_OK && full;
+        *more_out = kind == PO_OK && full;
+        return kind;
+}
+
+static enum po_class redrive_all(struct worker *worker, struct po_error *error)
+{
+        bool more = true;
+        enum po_class kind = PO_OK;
+        for (int i = 0; i < REDRIVES_A_TICK && more && kind == PO_OK; i++)
+                kind = redrive(worker, &more, error);
+        return kind;
+}
+
+/* What operators decided: seen by every worker within a second or two. */
+static enum po_class look(struct worker *worker, struct po_error *error)
+{
+        if (pauses_read(worker->options->db, &worker->sql, &worker->pauses, error) != PO_OK)
+                return error->kind;
+        metric_set(METRIC_PAUSED, worker->pauses.all);
+        return holds_look(&worker->holds, worker->options->source, error);
+}
+
+/* A database that is away is asked again at the pace of the back-off, whatever is held. */
+static bool is_time_to_look(struct worker *worker, int64_t now_ms)
+{
+        if (now_ms < worker->tick_next_ms)
+                return false;
+        if (worker->database.kind == PO_OK || ledger_is_connected(worker->ledger))
+                return true;
+        if (now_ms < worker->connect_next_ms)
+                return false;
+        worker->connect_next_ms =
+                now_ms + backoff_ms(&worker->options->backoff, worker->database.tries);
+        return true;
 }
 
 /*
@@ -281,21 +333,27 @@ static bool redrive(struct worker *worker, struct po_error *error)
 static void tick(struct worker *worker)
 {
         int64_t now_ms = clock_ms();
-        struct po_error error = { .kind = PO_OK };
-        bool outage = worker->outage.kind != PO_OK && worker->outage.side == OUTAGE_OF_DATABASE;
-        if (now_ms < worker->tick_next_ms || (outage && !ledger_is_connected(worker->ledger)))
+        struct po_error error;
+        if (!is_time_to_look(worker, now_ms))
                 return;
         worker->tick_next_ms = now_ms + TICK_MS;
-        if (pauses_read(worker->options->db, &worker->sql, &worker->pauses, &error) == PO_OK) {
-                metric_set(METRIC_PAUSED, worker->pauses.all);
-                if (holds_look(&worker->holds, worker->options->source, &error) != PO_OK)
-                        log_failure(LOG_LEVEL_DEBUG, "holds_not_read", &error);
-                for (int i = 0; i < REDRIVES_A_TICK && !outage && !worker->pauses.all; i++)
-                        if (!redrive(worker, &error))
-                                break;
-        }
-        if (error.kind != PO_OK)
-                outage_note(&worker->outage, &error, OUTAGE_OF_DATABASE);
+        enum po_class kind = look(worker, &error);
+        if (kind == PO_OK && worker->database.kind == PO_OK && !worker->pauses.all)
+                kind = redrive_all(worker, &error);
+        if (kind != PO_OK)
+                outage_note(&worker->database, &error);
+}
+
+static const char *why_not_ready(const struct worker *worker, bool joined)
+{
+        const char *reason = outage_reason(&worker->database);
+        if (reason == NULL)
+                reason = outage_reason(&worker->broker);
+        if (reason == NULL && worker->pauses.all)
+                reason = "paused: see `postonce resume`";
+        if (reason == NULL && !joined)
+                reason = "not joined its consumer group yet";
+        return reason;
 }
 
 static void show_figures(const struct worker *worker)
@@ -306,8 +364,7 @@ static void show_figures(const struct worker *worker)
         metric_set(METRIC_PARTITIONS_HELD, figures.partitions_held);
         metric_set(METRIC_LAG, figures.lag);
         metric_set(METRIC_REBALANCES, figures.rebalances);
-        if (worker->outage.kind == PO_OK)
-                readiness_set(figures.joined ? NULL : "not joined its consumer group yet");
+        readiness_set(why_not_ready(worker, figures.joined));
 }
 
 static enum po_class take(struct worker *worker, const struct record **records_out,
@@ -328,7 +385,8 @@ static bool turn(struct worker *worker, enum worker_end *end_out)
         size_t count;
         struct po_error error;
         beat(worker);
-        if (worker->outage.kind == PO_SYSTEMIC) {
+        if (worker->database.kind == PO_SYSTEMIC || worker->broker.kind == PO_SYSTEMIC) {
+                show_figures(worker);
                 wait_out_systemic(worker);
                 worker->tick_next_ms = 0; /* no probe before a look: the guard may have paused us */
         }
@@ -336,10 +394,11 @@ static bool turn(struct worker *worker, enum worker_end *end_out)
         enum po_class kind = take(worker, &records, &count, &error);
         show_figures(worker);
         if (kind != PO_OK) {
-                outage_note(&worker->outage, &error, OUTAGE_OF_BROKER);
+                outage_note(&worker->broker, &error);
                 return false;
         }
         if (count > 0) {
+                outage_over(&worker->broker);
                 work(worker, records, count);
                 return false;
         }
@@ -352,7 +411,7 @@ static bool turn(struct worker *worker, enum worker_end *end_out)
         }
         enum source_end end;
         if (source_end(options->source, &end, &error) != PO_OK) {
-                outage_note(&worker->outage, &error, OUTAGE_OF_BROKER);
+                outage_note(&worker->broker, &error);
                 return false;
         }
         *end_out = end == SOURCE_AT_END ? WORKER_AT_END : WORKER_AT_HOLD;
@@ -387,6 +446,16 @@ static enum po_class open_parts(struct worker *worker, struct po_error *error)
         return PO_OK;
 }
 
+/* Something that was taken was given back and has not come again. */
+static bool is_undrained(const struct worker *worker)
+{
+        struct source_figures figures;
+        if (worker->options->source == NULL)
+                return false;
+        source_figures(worker->options->source, &figures);
+        return figures.partitions_held > 0;
+}
+
 enum po_class worker_run(const struct worker_options *options, enum worker_end *end_out,
                          struct po_error *error)
 {
@@ -397,6 +466,8 @@ enum po_class worker_run(const struct worker_options *options, enum worker_end *
         if (kind == PO_OK)
                 while (!is_stopping(&worker) && !turn(&worker, end_out))
                         ;
+        if (kind == PO_OK && *end_out == WORKER_STOPPED && is_undrained(&worker))
+                *end_out = WORKER_UNDRAINED;
         batch_close(&worker.batch);
         ledger_close(worker.ledger);
         rejecter_close(worker.rejecter);

@@ -36,9 +36,10 @@ struct worker_options {
 };
 
 enum worker_end {
-        WORKER_STOPPED, /* asked to stop; everything taken was settled or given back */
-        WORKER_AT_END,  /* --until-end: the group's committed offsets reach the ends */
-        WORKER_AT_HOLD, /* --until-end: at the ends but for what is held */
+        WORKER_STOPPED,   /* asked to stop; everything taken was settled */
+        WORKER_UNDRAINED, /* asked to stop; a partition is held: something taken must come again */
+        WORKER_AT_END,    /* --until-end: the group's committed offsets reach the ends */
+        WORKER_AT_HOLD,   /* --until-end: at the ends but for what is held */
 };
 
 /* Runs until it is told to stop or, with until_end, until it is there. Only what no back-off can

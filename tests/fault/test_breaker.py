@@ -140,7 +140,7 @@ def strike(postonce, fault, *codes):
 
 @pytest.mark.both_databases
 @pytest.mark.parametrize("fault,codes", [
-    (read_only, [1290, 0]), (wrong_password, [1045]), (no_connection_left, [1040]),
+    (read_only, [1290]), (wrong_password, [1045]), (no_connection_left, [1040]),
 ], ids=["read_only", "wrong_password", "no_connection_left"])
 def test_outage_of_the_server_dead_letters_nothing_and_ends_by_itself(postonce, fault, codes):
     strike(postonce, fault, *codes)

@@ -40,18 +40,17 @@ def test_a_skipped_record_passes_as_discarded_and_is_never_posted(ledger, db):
 
 
 def test_a_released_record_is_tried_at_once_and_posted_when_its_cause_is_gone(ledger, db):
+    """The order was registered with a wrong amount; somebody corrects it and does not want to wait."""
     ledger.configure({"retry": {"first": "50ms", "most": "10m"}})
-    worker = held(ledger, db)
-    db.execute("UPDATE payment_order SET status = 'PENDING_PAY', paid_txn = NULL, paid_channel = NULL WHERE order_no = 'R1'")
-    ledger.run("hold", "release", ledger.topic, "0", "1", "--why", "order corrected")
-    ledger.wait_for(lambda: db.value("SELECT COUNT(*) FROM outcome o JOIN claim c ON c.id = o.claim_id "
-                                     "WHERE c.idem_key LIKE %s", "WECHAT:T9:%") == 1, "it is tried again")
+    books.register(db, "R1", amount=900)
+    ledger.publish(notification("T1", "R1", amount_minor=1000), partition=0)
+    worker = ledger.start()
+    ledger.wait_for(lambda: db.value("SELECT COUNT(*) FROM hold WHERE reason = 'AMOUNT_DIFFERS'") == 1, "the hold is noted")
+    db.execute("UPDATE payment_order SET amount = 1000 WHERE order_no = 'R1'")
+    ledger.run("hold", "release", ledger.topic, "0", "0", "--why", "amount corrected")
+    ledger.wait_for(lambda: books.statuses(db) == {"PAID": 1}, "it is tried again")
     ledger.wait_for_lag(0)
-    assert worker.alive()
-    db.execute("DELETE FROM outbox")  # R1 is paid twice here on purpose: its books are the test's own
-    db.execute("DELETE FROM entry")
-    db.execute("DELETE FROM balance")
-    db.execute("DELETE FROM outcome")
+    assert worker.stop() == 0
 
 
 def test_what_is_not_held_cannot_be_decided(ledger, db):

@@ -18,7 +18,7 @@ BUILD_TIMEOUT_S = 600
 UNIT_TIMEOUT_S = 120
 UNIT_PARALLEL = 6
 TIDY_TIMEOUT_S = 60
-SERVERS_TIMEOUT_S = {"normal": 1200, "all": 3600}
+SERVERS_TIMEOUT_S = {"normal": 2700, "all": 7200}
 GRACE_S = 60        # from our SIGTERM to the SIGKILL of a stage: with-services stops its servers in between
 TAIL_LINES = 40
 

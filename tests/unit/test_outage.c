@@ -1,7 +1,6 @@
 #include "unit.h"
 
 #include "base/log.h"
-#include "ops/metrics.h"
 #include "worker/outage.h"
 
 static struct outage outage;
@@ -17,29 +16,38 @@ static void count_alarm(const char *code)
 static void note(enum po_class kind)
 {
         po_fail(&error, kind, 1142, "INSERT command denied");
-        outage_note(&outage, &error, OUTAGE_OF_DATABASE);
+        outage_note(&outage, &error);
 }
 
 START_TEST(a_systemic_one_reds_readiness_at_once_and_is_alarmed_once)
 {
         log_set_alarm_observer(count_alarm);
-        readiness_set(NULL);
         note(PO_SYSTEMIC);
         note(PO_SYSTEMIC);
         ck_assert_int_eq(outage.kind, PO_SYSTEMIC);
         ck_assert_uint_eq(outage.tries, 2);
         ck_assert_uint_eq(alarms, 1);
-        ck_assert_ptr_nonnull(readiness_reason());
+        ck_assert_ptr_nonnull(outage_reason(&outage));
 }
 END_TEST
 
 START_TEST(a_transient_one_leaves_readiness_green_at_first)
 {
-        readiness_set(NULL);
         note(PO_TRANSIENT);
         note(PO_UNCERTAIN);
         ck_assert_int_eq(outage.kind, PO_TRANSIENT);
-        ck_assert_ptr_null(readiness_reason());
+        ck_assert_ptr_null(outage_reason(&outage));
+}
+END_TEST
+
+START_TEST(a_transient_error_does_not_make_a_systemic_outage_less)
+{
+        log_set_alarm_observer(count_alarm);
+        note(PO_SYSTEMIC);
+        note(PO_TRANSIENT);
+        ck_assert_int_eq(outage.kind, PO_SYSTEMIC);
+        note(PO_SYSTEMIC);
+        ck_assert_uint_eq(alarms, 1);
 }
 END_TEST
 
@@ -49,21 +57,21 @@ START_TEST(its_end_makes_ready_and_the_next_one_begins_anew)
         note(PO_SYSTEMIC);
         outage_over(&outage);
         ck_assert_int_eq(outage.kind, PO_OK);
-        ck_assert_ptr_null(readiness_reason());
+        ck_assert_ptr_null(outage_reason(&outage));
         note(PO_SYSTEMIC);
         ck_assert_uint_eq(outage.tries, 1);
         ck_assert_uint_eq(alarms, 2);
 }
 END_TEST
 
-START_TEST(the_end_of_none_changes_nothing)
+START_TEST(none_is_no_reason)
 {
-        readiness_set("starting");
         outage_over(&outage);
-        ck_assert_str_eq(readiness_reason(), "starting");
+        ck_assert_ptr_null(outage_reason(&outage));
 }
 END_TEST
 
 UNIT_MAIN("outage", a_systemic_one_reds_readiness_at_once_and_is_alarmed_once,
           a_transient_one_leaves_readiness_green_at_first,
-          its_end_makes_ready_and_the_next_one_begins_anew, the_end_of_none_changes_nothing)
+          a_transient_error_does_not_make_a_systemic_outage_less,
+          its_end_makes_ready_and_the_next_one_begins_anew, none_is_no_reason)
