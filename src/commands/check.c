@@ -97,6 +97,14 @@ static void check_profiles(struct report *report, const struct settings *setting
         rules_free(rules);
 }
 
+static void check_strict(struct report *report, const struct settings *settings)
+{
+        if (!settings->strict.hand_over)
+                report_warning(report, "strict", "strict.hand_over is false",
+                               "a notification that is early, in conflict or refused HOLDS its "
+                               "partition until somebody comes");
+}
+
 static void check_database(struct report *report, struct settings *settings)
 {
         struct po_error error;
@@ -180,6 +188,7 @@ static int check_all(struct settings *settings, enum table_format format)
 {
         struct report report = { .table = table_open("findings", columns) };
         report_ok(&report, "configuration", document_name(settings->document));
+        check_strict(&report, settings);
         check_profiles(&report, settings);
         check_database(&report, settings);
         check_broker(&report, settings);
