@@ -13,7 +13,7 @@ OUTAGES = 5  # with this back-off, over a second
 def begin(postonce, **changes):
     """A worker in the middle of COUNT notifications; returns it, its HTTP port and the payments."""
     port = free_port()
-    postonce.configure({"batch": {"max_records": BATCH}, "http": {"port": port}, **changes})
+    postonce.configure({"batch": {"max_records": BATCH}, "http": {"port": port}, "log": {"level": "debug"}, **changes})
     postonce.migrate()
     payments = flood.payments(COUNT)
     flood.register(postonce.db, payments)

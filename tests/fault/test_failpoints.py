@@ -120,7 +120,7 @@ def test_bug_of_a_record_alone_stops_intake_and_dead_letters_nothing(postonce, d
 def test_error_that_lasts_is_waited_out_and_dead_letters_nothing(postonce, db):
     payments = begin(postonce, dead_letter={"attempts": 2})
     worker = postonce.start(failpoints="posting.fenced=errors@1")
-    postonce.wait_for(lambda: worker.log_text().count("event=outage ") >= 4, "four outages")
+    postonce.wait_for(lambda: worker.log_text().count("event=held") >= 4, "held four times")
     assert flood.outcomes(db) == 0 and flood.unfinished(db) == COUNT
     assert db.value("SELECT COUNT(*) FROM failure") == 0
     worker.kill()
@@ -145,7 +145,7 @@ def test_bug_of_every_record_stops_intake_and_dead_letters_nothing(postonce, db)
     flood.publish(postonce, payments, partitions=1)
     refuse(db)
     worker = postonce.start()
-    postonce.wait_for(lambda: worker.log_text().count("event=outage ") >= 4, "four outages")
+    postonce.wait_for(lambda: worker.log_text().count("event=held") >= 4, "held four times")
     assert flood.page(port, "/readyz")[0] == 503
     assert "alarm=SYSTEMIC" in worker.log_text()
     assert durable(postonce) == CLAIMED

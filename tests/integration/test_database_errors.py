@@ -11,7 +11,7 @@ pytestmark = pytest.mark.both_databases
 DONE = [0]
 POSTED_PAID = ("POSTED", '{"posted":"PAID"}')
 TABLES = ("claim", "outcome", "account", "entry", "balance", "payment_order", "outbox", "review", "failure",
-          "dead_letter", "audit", "schema_version")
+          "dead_letter", "audit", "parked", "pause", "hold", "schema_version")
 
 
 def lag(ledger):
@@ -119,7 +119,7 @@ def test_an_outage_of_the_whole_stops_intake_and_dead_letters_nothing(ledger, db
         ledger.publish(notification("T1", "R1"), partition=0)
         ledger.publish(notification("T2", "R2"), partition=1)
         ledger.wait_for(pages.is_red, "readiness is red")
-        ledger.wait_for(lambda: worker.log_text().count("event=outage ") >= 3, "it probes")
+        ledger.wait_for(lambda: worker.log_text().count("event=held") >= 3, "it probes")
         assert any(f"alarm=SYSTEMIC code={one}" in worker.log_text() for one in codes)
         assert pages.get("/healthz")[0] == 200
         assert set(books.outcomes(db)) == {books.key("T0")}
