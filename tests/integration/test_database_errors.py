@@ -86,7 +86,7 @@ def test_a_1062_that_no_outcome_explains_stops_intake_when_nothing_else_posts(le
     ledger.publish(notification("T1", "R001"))
     worker = ledger.start(changes=pages.options)
     ledger.wait_for(pages.is_red, "readiness is red")
-    ledger.wait_for(lambda: worker.log_text().count("event=outage") >= 2, "it is tried again")
+    ledger.wait_for(lambda: worker.log_text().count("event=held") >= 2, "it is tried again")
     assert ledger.dead_letters() == [] and books.count(db, "failure") == 0 and books.outcomes(db) == {}
     db.execute("DROP TRIGGER liar")
     ledger.wait_for(lambda: books.outcomes(db) == {books.key("T1"): POSTED_PAID}, "it is posted")

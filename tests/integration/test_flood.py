@@ -7,7 +7,7 @@ from pages import Pages
 from support.wait import stays
 from support.worker import notification
 
-DONE = 0
+DONE, UNDRAINED = 0, 75
 LIMIT = 10
 GUARDED = {"dead_letter": {"max_per_minute": LIMIT, "attempts": 1}, "park": {"delays": ["100ms"]}}
 PACKED = {"order": {"from": ["PAID"], "to": "PACKED", "wait": ["PENDING_PAY"]}}
@@ -54,13 +54,13 @@ def test_more_letters_than_allowed_stop_intake_until_resume(ledger, db):
     assert values(ledger) == [] and books.count(db, "claim") == 2
     assert ledger.kafka.committed(ledger.group, ledger.topic)[0] in (None, 1)
     assert worker.log_text().count("alarm=DEAD_LETTER_FLOOD") == 1
-    assert worker.stop() == DONE
+    assert worker.stop() == UNDRAINED
 
 
 def test_after_a_resume_under_a_higher_limit_the_rest_goes_out_each_once(ledger, db):
     ledger.configure(GUARDED)
     worker, _ = flood(ledger, db)
-    assert worker.stop() == DONE
+    assert worker.stop() == UNDRAINED
     ledger.configure({"dead_letter": {"max_per_minute": 100}})
     pages = Pages()
     worker = ledger.start(changes=pages.options)
@@ -98,7 +98,7 @@ def test_a_resume_without_a_mend_trips_again_and_sends_nothing(ledger, db):
     ledger.run("resume", "--why", "hope")
     ledger.wait_for(lambda: worker.log_text().count("alarm=DEAD_LETTER_FLOOD") == 2, "it trips again")
     ledger.wait_for(lambda: pages.figure("postonce_paused") == 1, "it is paused")
-    assert worker.stop() == DONE
+    assert worker.stop() == UNDRAINED
     assert values(ledger) == [] and books.count(db, "dead_letter") == 0
 
 
@@ -143,7 +143,7 @@ def test_failures_that_are_tried_again_count_when_they_become_letters(ledger, db
     ledger.wait_for(lambda: pages.figure("postonce_paused") == 1, "the guard trips")
     assert books.count(db, "dead_letter") <= LIMIT
     assert db.value("SELECT MAX(attempts) FROM failure") >= 2
-    assert worker.stop() == DONE
+    assert worker.stop() == UNDRAINED
     assert len(values(ledger)) == books.count(db, "dead_letter")
 
 

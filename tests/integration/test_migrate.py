@@ -47,7 +47,8 @@ def test_a_dry_run_prints_the_statements_and_changes_nothing(postonce, db):
 
 def test_a_half_applied_schema_is_refused_until_the_mend_that_is_told(postonce, db):
     postonce.migrate()
-    half_applied = max(version for version, *_ in versions(db))
+    half_applied = 1
+    db.execute("DELETE FROM schema_version WHERE version > %s", half_applied)
     db.execute("UPDATE schema_version SET finished_at = NULL WHERE version = %s", half_applied)
     db.execute("DROP VIEW notify_claim")
     for command in (["migrate"], ["run", "--until-end"], ["order", "show", "R1"]):
@@ -88,7 +89,7 @@ def test_run_goes_on_under_a_newer_schema_that_allows_it(ledger, db):
 def test_the_view_tells_claimed_and_done(ledger, db):
     books.register(db, "R1")
     ledger.publish(notification("T1", "R1"), notification("T2", "R2"), partition=0)
-    assert ledger.drain() == [75]
+    assert ledger.drain() == [0]  # R2 is not known: claimed and parked
     rows = db.rows("SELECT biz_key, order_no, claim_state, result_json, LENGTH(payload_hash)"
                    " FROM notify_claim ORDER BY biz_key")
     assert rows == [(books.key("T1"), "R1", "DONE", '{"posted":"PAID"}', 32),

@@ -6,7 +6,7 @@ from pages import Pages
 from support.wait import stays
 from support.worker import notification
 
-DONE, USAGE = 0, 64
+DONE, USAGE, UNDRAINED = 0, 64, 75
 POSTED_PAID = ("POSTED", '{"posted":"PAID"}')
 NEVER = {"park": {"delays": ["5m"]}}  # what was parked is due at resume, or never within a test
 LOOKS_S = 1.0  # how often a worker looks at the pauses
@@ -46,6 +46,7 @@ def test_a_paused_intake_posts_nothing_in_any_worker_keeps_its_members_and_goes_
                        partition=partition)
     before = [page.figure("postonce_rebalances_total") for page in pages]
     stays(lambda: books.count(db, "claim") == 0, "nobody works", 1.2 * limit_ms / 1000)
+    assert all(page.is_red() for page in pages)
     assert [page.figure("postonce_rebalances_total") for page in pages] == before
     assert sum(page.figure("postonce_partitions_assigned") for page in pages) == 4
     assert all(page.get("/healthz")[0] == 200 for page in pages)
@@ -61,11 +62,13 @@ def test_a_pause_survives_a_restart_and_ends_a_drain_with_75(ledger, db):
     pause(ledger)
     books.register(db, "R1")
     ledger.publish(notification("T1", "R1"))
-    (worker,), pages = start(ledger)
-    wait_for_paused(ledger, pages)
+    pages = Pages()
+    worker = ledger.start(changes=pages.options)
+    wait_for_paused(ledger, [pages])
     stays(lambda: books.count(db, "claim") == 0, "it does not work", LOOKS_S)
+    assert pages.is_red() and pages.get("/healthz")[0] == 200
     assert worker.stop() == DONE
-    assert ledger.drain() == [75] and books.count(db, "claim") == 0
+    assert ledger.drain() == [UNDRAINED] and books.count(db, "claim") == 0
     resume(ledger)
     assert ledger.drain() == [DONE]
     assert books.outcomes(db) == {books.key("T1"): POSTED_PAID}

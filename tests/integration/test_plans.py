@@ -79,10 +79,10 @@ def fill_orders(db, size):
 
 def fill_claims(db, size):
     db.execute("INSERT INTO claim SELECT NULL, 1, 'WECHAT:T00000001:PAYMENT_RECEIVED', 'WECHAT', 'PAYMENT_RECEIVED',"
-               " 'O', 1, 'CNY', REPEAT('x', 32), 1, 't', 0, 1, 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)")
+               " 'O', 1, 'CNY', REPEAT('x', 32), 1, 't', 0, 1, 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), NULL")
     doubling(db, "INSERT INTO claim SELECT NULL, tenant_id, CONCAT('WECHAT:T', LPAD(amount + {more}, 8, '0'),"
                  " ':PAYMENT_RECEIVED'), channel, event_type, order_no, amount + {more}, currency, payload_hash,"
-                 " hash_version, source_topic, 0, amount + {more}, 1, created_at, last_seen_at"
+                 " hash_version, source_topic, 0, amount + {more}, 1, created_at, last_seen_at, made_by"
                  " FROM claim WHERE amount <= %s", size)
     db.execute("INSERT INTO outcome SELECT id, 'DISCARDED', '{{}}', payload_hash, 1, 't', 0, source_offset, 0, NULL,"
                " UTC_TIMESTAMP(6), NULL FROM claim WHERE MOD(amount, 4) <> 0".replace("{{}}", "{}"))

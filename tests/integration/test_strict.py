@@ -199,7 +199,7 @@ def test_a_conflict_holds_its_partition_and_has_one_review(ledger, db):
     ledger.wait_for(lambda: committed(ledger, 1) == 2, "the other partition flows")
     assert committed(ledger, 0) == 0 and lag(ledger) == 2
     assert [(review.reason, review.amount) for review in books.reviews(db)] == [("PAYLOAD_CONFLICT", 1)]
-    assert worker.stop() == DONE
+    assert worker.stop() == AT_HOLD
     assert ledger.drain() == [AT_HOLD]
     assert books.balances(db) == {CLEARING: 1000, PAYABLE: -1000} and len(books.reviews(db)) == 1
 
@@ -207,14 +207,14 @@ def test_a_conflict_holds_its_partition_and_has_one_review(ledger, db):
 def test_garbage_holds_its_partition_and_becomes_no_letter(ledger, db):
     ledger.configure({**LITERAL, "dead_letter": {"attempts": 1}})
     worker = hold(ledger, b"garbage")
-    assert worker.stop() == DONE
+    assert worker.stop() == AT_HOLD
     assert ledger.dead_letters() == [] and books.count(db, "dead_letter") == books.count(db, "failure") == 0
 
 
 def test_an_event_without_a_rule_holds_its_partition_until_it_has_one(ledger, db):
     ledger.configure(LITERAL)
     worker = hold(ledger, notification("F1", "", event="FEE_CHARGED", amount_minor=6))
-    assert worker.stop() == DONE and ledger.dead_letters() == []
+    assert worker.stop() == AT_HOLD and ledger.dead_letters() == []
     ledger.configure({"events": {"FEE_CHARGED": {
         "post": [{"debit": "fees:{channel}", "credit": "channel:{channel}:clearing", "amount": "amount"}]}}})
     assert ledger.drain() == [DONE]
