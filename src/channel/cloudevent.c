@@ -95,7 +95,7 @@ static enum po_class data_add(struct body_parser *parser, const struct charset_m
                               const struct media_type *type, const void *bytes, size_t length,
                               struct json_object *root, struct po_error *error)
 {
-        enum body_kind kind;
+        enum body_kind kind = BODY_JSON;
         struct json_object *data;
         if (data_kind(type, &kind, error) != PO_OK ||
             body_parse(parser, kind, kind == BODY_JSON ? &utf8 : charset, bytes, length, &data,
@@ -135,7 +135,7 @@ static enum po_class structured_data(struct body_parser *parser, const struct ch
         if (json_object_object_get_ex(root, "data_base64", &encoded))
                 return plain ? fail_malformed("both data and data_base64 are there", error)
                              : base64_add(parser, charset, &type, encoded, root, error);
-        enum body_kind kind;
+        enum body_kind kind = BODY_JSON;
         if (!plain)
                 return PO_OK;
         if (data_kind(&type, &kind, error) != PO_OK)

@@ -73,7 +73,7 @@ static enum po_class scan_hex(struct scanner *scanner, unsigned *unit_out)
 static enum po_class scan_unicode_escape(struct scanner *scanner)
 {
         size_t start = scanner->at - 2;
-        unsigned unit, second;
+        unsigned unit = 0, second = 0;
         if (scan_hex(scanner, &unit) != PO_OK)
                 return PO_RECORD;
         if (unit == 0)

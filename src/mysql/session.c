@@ -270,8 +270,8 @@ static enum po_class ask(struct session *session, const char *text, size_t lengt
 static enum po_class read_version(struct session *session, struct po_error *error)
 {
         static const char query[] = "SELECT VERSION()";
-        MYSQL_RES *result;
-        MYSQL_ROW row;
+        MYSQL_RES *result = NULL;
+        MYSQL_ROW row = NULL;
         enum po_class class = ask(session, query, sizeof query - 1, &result, &row, error);
         if (class != PO_OK)
                 return class;
@@ -342,7 +342,7 @@ static enum po_class prove_settings(struct session *session, const struct db_opt
         }
         sql_raw(&sql, "@@SESSION.max_allowed_packet");
         MYSQL_RES *result = NULL;
-        MYSQL_ROW row;
+        MYSQL_ROW row = NULL;
         enum po_class class = sql.failed ? po_fail(error, PO_SYSTEMIC, 0, "out of memory")
                                          : ask(session, sql.text, sql.length, &result, &row, error);
         sql_free(&sql);
