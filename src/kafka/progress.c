@@ -135,6 +135,13 @@ static bool partition_lag(const struct source *source, const struct partition *p
         return true;
 }
 
+/* Held, or its held record is on its way and not settled yet. */
+static bool waits(const struct partition *partition)
+{
+        return (partition->pauses & (PAUSED_BY_HOLD | PAUSED_FOR_PERSON)) != 0 ||
+               (partition->hold_tries > 0 && partition->stored <= partition->hold_offset);
+}
+
 void source_figures(const struct source *source, struct source_figures *figures_out)
 {
         struct source_figures figures = {
@@ -148,6 +155,8 @@ void source_figures(const struct source *source, struct source_figures *figures_
                 figures.partitions_assigned++;
                 if ((partition->pauses & (PAUSED_BY_HOLD | PAUSED_FOR_PERSON)) != 0)
                         figures.partitions_held++;
+                if (waits(partition))
+                        figures.partitions_waiting++;
                 if ((partition->pauses & PAUSED_FOR_PERSON) != 0)
                         figures.partitions_stopped++;
                 int64_t lag = 0;

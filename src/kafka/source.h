@@ -110,6 +110,7 @@ PO_MUST_USE enum po_class source_end(struct source *source, enum source_end *end
 /* For metrics and readiness. */
 struct source_figures {
         unsigned partitions_assigned, partitions_held;
+        unsigned partitions_waiting; /* held, or what was held is not settled since */
         unsigned partitions_stopped; /* of those held: until a person comes (out of range) */
         int64_t lag; /* records behind the ends, of assigned partitions; -1 unknown */
         unsigned rebalances;

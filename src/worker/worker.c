@@ -266,7 +266,7 @@ static void rest(struct worker *worker)
         outage_over(&worker->broker);
         ledger_keep_alive(worker->ledger);
         source_figures(worker->options->source, &figures);
-        if (figures.partitions_held == figures.partitions_stopped &&
+        if (figures.partitions_waiting == figures.partitions_stopped &&
             ledger_is_connected(worker->ledger))
                 outage_over(&worker->database);
 }
@@ -453,7 +453,7 @@ static bool is_undrained(const struct worker *worker)
         if (worker->options->source == NULL)
                 return false;
         source_figures(worker->options->source, &figures);
-        return figures.partitions_held > 0;
+        return figures.partitions_waiting > 0;
 }
 
 enum po_class worker_run(const struct worker_options *options, enum worker_end *end_out,
