@@ -3,7 +3,6 @@ import contextlib
 import json
 import socket
 import threading
-import time
 import uuid
 
 import pymysql
@@ -280,7 +279,12 @@ def killed(server):
 def idle_too_long(server):
     connection = server.session()
     assert server.run("SET SESSION wait_timeout = 1", connection=connection) is None
-    time.sleep(2.5)
+    cursor = server.admin.cursor()
+
+    def ended():
+        cursor.execute("SELECT COUNT(*) FROM information_schema.processlist WHERE id = %s", (connection.thread_id(),))
+        return cursor.fetchone()[0] == 0
+    wait_until(ended, "the server ends the idle session")
     return server.run("SELECT 1", connection=connection)
 
 

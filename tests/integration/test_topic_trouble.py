@@ -3,7 +3,6 @@ import json
 import pathlib
 import re
 import struct
-import time
 import uuid
 
 import pytest
@@ -231,7 +230,6 @@ def test_holes_of_a_compacted_topic_are_stepped_over(postonce, kafka, db):
                                for place, one in enumerate(made)])
 
     def compacted():
-        time.sleep(0.3)
         kafka.produce(topic, json.dumps(made[0]).encode(), f"roll-{uuid.uuid4().hex}", None, 0)  # ends the segment
         return len([record for record in kafka.consume(topic) if record.key.startswith(b"k")]) == 4
 
