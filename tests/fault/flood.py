@@ -145,7 +145,12 @@ def page(port, path):
 
 
 def metric(port, name):
-    found = re.search(rf"^{re.escape(name)} (-?\d+)$", page(port, "/metrics")[1], re.M)
+    """Waits for the page: a worker that was just started serves it a moment later."""
+    def metrics():
+        status, text = page(port, "/metrics")
+        return text if status == 200 else None
+
+    found = re.search(rf"^{re.escape(name)} (-?\d+)$", wait_until(metrics, f"/metrics answers at port {port}"), re.M)
     assert found, f"no metric {name}"
     return int(found.group(1))
 
