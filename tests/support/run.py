@@ -8,7 +8,11 @@ import re
 import signal
 import subprocess
 import sys
+import threading
+import time
 import xml.etree.ElementTree as ElementTree
+
+from shards import split
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = ROOT / "build-test"
@@ -19,6 +23,7 @@ UNIT_TIMEOUT_S = 120
 UNIT_PARALLEL = 6
 TIDY_TIMEOUT_S = 60
 SERVERS_TIMEOUT_S = {"normal": 2700, "all": 7200}
+SHARDS = 2          # pytests that run beside each other, each with servers of its own
 GRACE_S = 60        # from our SIGTERM to the SIGKILL of a stage: with-services stops its servers in between
 TAIL_LINES = 40
 
@@ -58,40 +63,74 @@ def tail(path):
         return "(no log)"
 
 
-def stage(command, log, timeout, env=None, echo=False):
-    """Runs a command with its output in log (and on ours, if echo). Its status; None if the time was over."""
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with open(log, "wb") as out:
-        child = subprocess.Popen([str(part) for part in command], cwd=ROOT, env={**os.environ, **(env or {})},
-                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE if echo else out,
-                                 stderr=subprocess.STDOUT, start_new_session=True)
-        warned = []
+class Stage:
+    """A command with its output in log (and on ours, each line after `prefix`, if that is not None)."""
 
-        def time_is_over(*_):
-            child.send_signal(signal.SIGKILL if warned else signal.SIGTERM)
-            warned.append(True)
-            signal.alarm(GRACE_S)
+    def __init__(self, command, log, env=None, prefix=None):
+        self.command, self.log, self.env, self.prefix = command, log, env, prefix
+        self.child, self.echo, self.over = None, None, False
 
-        signal.signal(signal.SIGALRM, time_is_over)
-        signal.alarm(timeout)
-        try:
-            if echo:
-                for line in child.stdout:
-                    out.write(line)
-                    out.flush()
-                    sys.stdout.buffer.write(line)
-                    sys.stdout.flush()
-            status = child.wait()
-        except Interrupted:
-            # Its servers are stopped by with-services, which needs a moment.
-            child.terminate()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                child.wait(GRACE_S)
-            raise
-        finally:
-            signal.alarm(0)
-            end_group(child)
-    return None if warned else status
+    def start(self):
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        with open(self.log, "wb") as out:
+            self.child = subprocess.Popen([str(part) for part in self.command], cwd=ROOT,
+                                          env={**os.environ, **(self.env or {})}, stdin=subprocess.DEVNULL,
+                                          stdout=out if self.prefix is None else subprocess.PIPE,
+                                          stderr=subprocess.STDOUT, start_new_session=True)
+        if self.prefix is not None:
+            self.echo = threading.Thread(target=self._pass_on, daemon=True)
+            self.echo.start()
+
+    def _pass_on(self):
+        with open(self.log, "ab") as out:
+            for line in self.child.stdout:
+                out.write(line)
+                out.flush()
+                # One write a line: another stage writes beside us.
+                sys.stdout.write(self.prefix + line.decode(errors="replace"))
+                sys.stdout.flush()
+
+    def wait_until(self, deadline):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.child.wait(max(0, deadline - time.monotonic()))
+        return self.child.returncode is not None
+
+    def close(self):
+        end_group(self.child)
+        if self.echo:
+            self.echo.join(GRACE_S)
+
+
+def run_beside(stages, timeout):
+    """Runs all of them to their end: each one's status, None for one whose time was over."""
+    try:
+        for stage in stages:
+            stage.start()
+        deadline = time.monotonic() + timeout
+        for stage in stages:
+            stage.over = not stage.wait_until(deadline)
+        end_kindly([stage for stage in stages if stage.over])
+    except Interrupted:
+        end_kindly([stage for stage in stages if stage.child])
+        raise
+    finally:
+        for stage in stages:
+            if stage.child:
+                stage.close()
+    return [None if stage.over else stage.child.returncode for stage in stages]
+
+
+def end_kindly(stages):
+    """with-services needs a moment to stop its servers; what is left then is ended by close()."""
+    for stage in stages:
+        stage.child.terminate()
+    deadline = time.monotonic() + GRACE_S
+    for stage in stages:
+        stage.wait_until(deadline)
+
+
+def run_alone(command, log, timeout, env=None):
+    return run_beside([Stage(command, log, env)], timeout)[0]
 
 
 def end_group(child):
@@ -122,7 +161,7 @@ def build(result, name, folder, options, env=None, says=True):
     # cleandead: the binary of a test that is gone must not be counted.
     for step, command in (("setup", setup), ("compile", compile_it), ("clean", [*compile_it, "-t", "cleandead"])):
         part = LOGS / f"build-{name}.{step}.log"
-        status = stage(command, part, BUILD_TIMEOUT_S, env)
+        status = run_alone(command, part, BUILD_TIMEOUT_S, env)
         if status != 0:
             result.fail(f"build {name}", part, "took too long" if status is None else f"{step}: exit {status}")
             return False
@@ -139,7 +178,7 @@ def release_build(result):
     log = LOGS / "release-symbols.log"
     program = ROOT / "build-release" / "postonce"
     script = '{ nm -a "$1"; nm -D "$1"; strings -a "$1"; } | grep -i -e "fiu_" -e libfiu -e POSTONCE_FAILPOINTS'
-    status = stage(["bash", "-c", f"set -e; test -x \"$1\"; ! {script}", "-", program], log, TIDY_TIMEOUT_S)
+    status = run_alone(["bash", "-c", f"set -e; test -x \"$1\"; ! {script}", "-", program], log, TIDY_TIMEOUT_S)
     if status == 0:
         result.passed += 1
     else:
@@ -147,7 +186,7 @@ def release_build(result):
 
 
 def unit_test(binary):
-    """One binary to its end; its status, None if the time was over. Without stage(): several run at once."""
+    """One binary to its end; its status, None if the time was over. Not a Stage: only the main thread can be interrupted."""
     tap, log = LOGS / "unit" / f"{binary.name}.tap", LOGS / "unit" / f"{binary.name}.log"
     tap.unlink(missing_ok=True)
     with open(log, "wb") as out:
@@ -202,7 +241,7 @@ def tidy(result):
     log = LOGS / "tidy.log"
     if not (ROOT / "tests" / "tidy.py").exists():
         log.write_text("tests/tidy.py is not there\n")
-    status = stage([PYTHON, "-B", "tests/tidy.py"], log, TIDY_TIMEOUT_S)
+    status = run_alone([PYTHON, "-B", "tests/tidy.py"], log, TIDY_TIMEOUT_S)
     if status == 0:
         result.passed += 1
     else:
@@ -210,21 +249,28 @@ def tidy(result):
 
 
 def server_tests(result, tier, expression):
+    """Half of the files beside the other half, each on servers of its own: they mostly wait."""
     print("== integration and fault tests on real servers", flush=True)
-    log, report = LOGS / "pytest.log", LOGS / "pytest.xml"
-    report.unlink(missing_ok=True)
-    folders = [folder for folder in ("tests/integration", "tests/fault") if list((ROOT / folder).glob("test_*.py"))]
+    files = [path for folder in ("integration", "fault") for path in (ROOT / "tests" / folder).glob("test_*.py")]
+    parts = split(files, 1 if expression else SHARDS)
     chosen = ["-k", expression] if expression else []
     if tier != "all":
         chosen += ["-m", "not slow"]
-    status = stage(["tests/with-services", PYTHON, "-B", "-m", "pytest", *folders, *chosen, "--junitxml", report,
-                    "-o", "junit_family=xunit2", f"--basetemp={LOGS / 'pytest'}"],
-                   log, SERVERS_TIMEOUT_S["all" if tier == "all" else "normal"], echo=True)
-    failed = count_junit(result, report, log) if report.exists() else 0
-    if status is None:
-        result.fail("integration and fault tests", log, "took too long")
-    elif status != 0 and not failed:
-        result.fail("integration and fault tests", log, f"exit {status}")
+    stages, reports = [], []
+    for number, part in enumerate(parts, 1):
+        name = f"pytest-{number}"
+        reports.append(LOGS / f"{name}.xml")
+        reports[-1].unlink(missing_ok=True)
+        stages.append(Stage(["tests/with-services", PYTHON, "-B", "-m", "pytest", *part, *chosen,
+                             "--junitxml", reports[-1], "-o", "junit_family=xunit2", f"--basetemp={LOGS / name}"],
+                            LOGS / f"{name}.log", prefix=f"{number}| " if len(parts) > 1 else ""))
+    statuses = run_beside(stages, SERVERS_TIMEOUT_S["all" if tier == "all" else "normal"])
+    for stage, report, status in zip(stages, reports, statuses):
+        failed = count_junit(result, report, stage.log) if report.exists() else 0
+        if status is None:
+            result.fail(f"server tests ({stage.log.stem})", stage.log, "took too long")
+        elif status != 0 and not failed:
+            result.fail(f"server tests ({stage.log.stem})", stage.log, f"exit {status}")
 
 
 def count_junit(result, report, log):
