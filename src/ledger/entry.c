@@ -16,6 +16,7 @@ struct entries {
         size_t capacity;
         size_t changes_count;
         struct change *changes;
+        bool at_border; /* the last move was refused: a balance would have left 64 bits */
 };
 
 enum po_class entries_open(struct entries **entries_out, struct accounts *accounts, size_t capacity,
@@ -133,6 +134,7 @@ enum po_class entries_insert(struct entries *entries, struct db *db, struct sql 
                              struct posting *const *postings, size_t count, struct po_error *error)
 {
         entries->changes_count = 0;
+        entries->at_border = false;
         sql_reset(sql);
         sql_raw(sql, "INSERT INTO entry (claim_id, line, account_id, amount, currency) VALUES ");
         for (size_t i = 0; i < count; i++)
@@ -172,30 +174,6 @@ static enum po_class sum_changes(struct entries *entries, struct po_error *error
         return PO_OK;
 }
 
-/* Which balance is at the border: the failed statement does not say, and nothing but ROLLBACK may
- * follow it in its transaction. Nothing depends on this read. */
-static void name_the_account(struct entries *entries, struct db *db, struct sql *sql,
-                             struct po_error *error)
-{
-        struct po_error reading;
-        db_rollback(db);
-        sql_reset(sql);
-        sql_raw(sql, "SELECT a.tenant_id, a.code, a.currency, b.amount FROM balance b"
-                     " JOIN account a ON a.id = b.account_id WHERE b.account_id IN (");
-        for (size_t i = 0; i < entries->changes_count; i++) {
-                sql_raw(sql, i == 0 ? "" : ",");
-                sql_integer(sql, entries->changes[i].account_id);
-        }
-        sql_raw(sql, ") ORDER BY ABS(CAST(b.amount AS DECIMAL(20))) DESC LIMIT 1");
-        if (db_query(db, sql, &reading) != PO_OK)
-                return;
-        if (db_next_row(db))
-                po_within(error,
-                          "balance of account %s %s of tenant %s would leave 64 bits (is %s)",
-                          db_text(db, 1), db_text(db, 2), db_text(db, 0), db_text(db, 3));
-        db_rows_end(db);
-}
-
 enum { ER_DATA_OUT_OF_RANGE = 1690, ER_WARN_DATA_OUT_OF_RANGE = 1264 };
 
 enum po_class entries_move_balances(struct entries *entries, struct db *db, struct sql *sql,
@@ -219,7 +197,31 @@ enum po_class entries_move_balances(struct entries *entries, struct db *db, stru
                 return PO_OK;
         if (error->code == ER_DATA_OUT_OF_RANGE || error->code == ER_WARN_DATA_OUT_OF_RANGE) {
                 error->kind = PO_SYSTEMIC;
-                name_the_account(entries, db, sql, error);
+                entries->at_border = true;
         }
         return po_within(error, "move %zu balances", entries->changes_count);
+}
+
+void entries_explain(struct entries *entries, struct db *db, struct sql *sql,
+                     struct po_error *error)
+{
+        struct po_error reading;
+        if (!entries->at_border)
+                return;
+        entries->at_border = false;
+        sql_reset(sql);
+        sql_raw(sql, "SELECT a.tenant_id, a.code, a.currency, b.amount FROM balance b"
+                     " JOIN account a ON a.id = b.account_id WHERE b.account_id IN (");
+        for (size_t i = 0; i < entries->changes_count; i++) {
+                sql_raw(sql, i == 0 ? "" : ",");
+                sql_integer(sql, entries->changes[i].account_id);
+        }
+        sql_raw(sql, ") ORDER BY ABS(CAST(b.amount AS DECIMAL(20))) DESC LIMIT 1");
+        if (db_query(db, sql, &reading) != PO_OK)
+                return;
+        if (db_next_row(db))
+                po_within(error,
+                          "balance of account %s %s of tenant %s would leave 64 bits (is %s)",
+                          db_text(db, 1), db_text(db, 2), db_text(db, 0), db_text(db, 3));
+        db_rows_end(db);
 }

@@ -32,9 +32,16 @@ PO_MUST_USE enum po_class entries_insert(struct entries *entries, struct db *db,
 
 /*
  * Adds the sums to the balances, ascending by account. SYSTEMIC (1690): a balance would leave 64
- * bits; the text names the account, for which the transaction is rolled back already.
+ * bits; the failed statement does not say whose, entries_explain() does.
  */
 PO_MUST_USE enum po_class entries_move_balances(struct entries *entries, struct db *db,
                                                 struct sql *sql, struct po_error *error);
+
+/*
+ * To be called after the ROLLBACK of a transaction that failed: puts the account at the border in
+ * front of error's text, when that was why. Nothing depends on what this reads.
+ */
+void entries_explain(struct entries *entries, struct db *db, struct sql *sql,
+                     struct po_error *error);
 
 #endif

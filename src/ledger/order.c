@@ -189,7 +189,7 @@ static enum po_class set_locked(struct db *db, struct sql *sql, const struct ord
         if (audit_insert(db, sql, who, "order set", what, why, error) != PO_OK ||
             parked_make_due(db, sql, id, 1, error) != PO_OK)
                 return error->kind;
-        return db_commit(db, error);
+        return PO_OK;
 }
 
 static enum po_class insert_and_make_due(struct db *db, struct sql *sql, const struct order *orders,
@@ -206,7 +206,7 @@ static enum po_class insert_and_make_due(struct db *db, struct sql *sql, const s
                 if (parked_make_due(db, sql, ids, chunk, error) != PO_OK)
                         return error->kind;
         }
-        return db_commit(db, error);
+        return PO_OK;
 }
 
 enum po_class orders_register(struct db *db, struct sql *sql, const struct order *orders,
@@ -214,10 +214,7 @@ enum po_class orders_register(struct db *db, struct sql *sql, const struct order
 {
         if (db_begin(db, error) != PO_OK)
                 return error->kind;
-        if (insert_and_make_due(db, sql, orders, count, error) == PO_OK)
-                return PO_OK;
-        db_rollback(db);
-        return error->kind;
+        return db_end(db, insert_and_make_due(db, sql, orders, count, error), error);
 }
 
 enum po_class order_set(struct db *db, struct sql *sql, const struct order_id *id,
@@ -226,9 +223,5 @@ enum po_class order_set(struct db *db, struct sql *sql, const struct order_id *i
 {
         if (db_begin(db, error) != PO_OK)
                 return error->kind;
-        if (set_locked(db, sql, id, status, who, why, error) != PO_OK) {
-                db_rollback(db);
-                return error->kind;
-        }
-        return PO_OK;
+        return db_end(db, set_locked(db, sql, id, status, who, why, error), error);
 }

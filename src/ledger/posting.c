@@ -336,8 +336,8 @@ static enum po_class write_effects(struct ledger *ledger, struct po_error *error
         return kind == PO_OK ? PO_OK : must_not_exist(kind, error);
 }
 
-/* Between BEGIN and COMMIT. */
-static enum po_class post_locked(struct ledger *ledger, struct po_error *error)
+/* What stands between BEGIN and COMMIT. */
+static enum po_class write_posting(struct ledger *ledger, struct po_error *error)
 {
         size_t orders = collect_orders(ledger);
         if (PO_FAILPOINT("posting.begun") != PO_OK ||
@@ -349,16 +349,23 @@ static enum po_class post_locked(struct ledger *ledger, struct po_error *error)
                 return error->kind;
         judge_all(ledger);
         find_unblocked(ledger);
-        if (ledger->settled_count == 0) {
-                db_rollback(ledger->db);
+        if (ledger->settled_count == 0)
                 return PO_OK;
-        }
         if (outcomes_insert(ledger->db, &ledger->sql, ledger->settled, ledger->settled_count,
                             error) != PO_OK ||
             PO_FAILPOINT("posting.fenced") != PO_OK || write_effects(ledger, error) != PO_OK ||
             PO_FAILPOINT("posting.before_commit") != PO_OK)
                 return error->kind;
-        return db_commit(ledger->db, error);
+        return PO_OK;
+}
+
+/* A transaction that wrote nothing has nothing to commit, and no answer to lose. */
+static enum po_class end_posting(struct ledger *ledger, enum po_class kind, struct po_error *error)
+{
+        if (kind != PO_OK || ledger->settled_count > 0)
+                return db_end(ledger->db, kind, error);
+        db_rollback(ledger->db);
+        return PO_OK;
 }
 
 static enum po_class post_set(struct ledger *ledger, struct po_error *error)
@@ -366,13 +373,13 @@ static enum po_class post_set(struct ledger *ledger, struct po_error *error)
         if (prepare(ledger, error) != PO_OK || PO_FAILPOINT("posting.prepared") != PO_OK ||
             db_begin(ledger->db, error) != PO_OK)
                 return error->kind;
-        enum po_class kind = post_locked(ledger, error);
+        enum po_class kind = end_posting(ledger, write_posting(ledger, error), error);
         if (kind == PO_OK)
                 kind = PO_FAILPOINT("posting.committed");
-        else
-                db_rollback(ledger->db);
-        if (kind != PO_OK)
-                take_back_verdicts(ledger);
+        if (kind == PO_OK)
+                return PO_OK;
+        take_back_verdicts(ledger);
+        entries_explain(ledger->entries, ledger->db, &ledger->sql, error);
         return kind;
 }
 

@@ -370,6 +370,14 @@ void db_rollback(struct db *db)
         db->cell_failed = false;
 }
 
+enum po_class db_end(struct db *db, enum po_class kind, struct po_error *error)
+{
+        if (kind == PO_OK)
+                return db_commit(db, error);
+        db_rollback(db);
+        return kind;
+}
+
 bool db_is_in_transaction(const struct db *db)
 {
         return db->in_transaction;

@@ -114,6 +114,11 @@ int64_t db_integer(struct db *db, unsigned column);
 PO_MUST_USE enum po_class db_begin(struct db *db, struct po_error *error);
 PO_MUST_USE enum po_class db_commit(struct db *db, struct po_error *error);
 void db_rollback(struct db *db);
+/*
+ * What db_begin() of the same function began ends here, with what its statements came to: COMMIT
+ * when kind is OK, else ROLLBACK. Returns kind, or db_commit()'s answer.
+ */
+PO_MUST_USE enum po_class db_end(struct db *db, enum po_class kind, struct po_error *error);
 bool db_is_in_transaction(const struct db *db);
 
 /* Round trips since db_open, those of connecting and pings too, for the test that counts them. */

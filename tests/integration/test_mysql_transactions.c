@@ -24,6 +24,21 @@ START_TEST(a_transaction_is_there_after_commit_and_not_before)
 }
 END_TEST
 
+START_TEST(a_transaction_ends_as_its_statements_went)
+{
+        struct db *db = open_server();
+        must(db, "CREATE TABLE t (n INT PRIMARY KEY) ENGINE=InnoDB");
+        is_class(db_begin(db, &error), PO_OK);
+        is_class(db_end(db, try(db, "INSERT INTO t VALUES (1)"), &error), PO_OK);
+        is_class(db_begin(db, &error), PO_OK);
+        must(db, "INSERT INTO t VALUES (2)");
+        is_class(db_end(db, try(db, "INSERT INTO t VALUES (1)"), &error), PO_EXISTS);
+        ck_assert(!db_is_in_transaction(db));
+        ck_assert_int_eq(number(db, "SELECT COUNT(*) FROM t"), 1);
+        db_close(db);
+}
+END_TEST
+
 START_TEST(a_failed_transaction_can_only_be_rolled_back)
 {
         struct db *db = open_server();
@@ -189,7 +204,7 @@ START_TEST(a_begin_that_is_lost_is_sent_again)
 END_TEST
 
 LAYER_MAIN("mysql transactions", a_transaction_is_there_after_commit_and_not_before,
-           a_failed_transaction_can_only_be_rolled_back,
+           a_transaction_ends_as_its_statements_went, a_failed_transaction_can_only_be_rolled_back,
            a_statement_that_ends_its_transaction_is_a_bug, beginning_inside_a_transaction_aborts,
            waiting_too_long_for_a_lock_is_transient_and_ends_the_unit,
            a_deadlock_has_one_victim_and_it_is_transient,

@@ -572,6 +572,21 @@ START_TEST(another_number_of_orders_than_were_judged_is_a_bug)
 }
 END_TEST
 
+START_TEST(an_account_at_its_border_is_named_after_the_rollback)
+{
+        start();
+        one_payment();
+        fake_fail("INSERT INTO balance", PO_SYSTEMIC, 1690);
+        fake_rows("FROM balance");
+        fake_row("1", "merchant:1:payable", "CNY", "-9223372036854775800");
+        ck_assert_int_eq(run(1), PO_SYSTEMIC);
+        unit_assert_in(error.text, "balance of account merchant:1:payable CNY");
+        is_ours_again(1);
+        fake_saw("BEGIN", LOCK, OUTCOME, "UPDATE", "INSERT INTO entry", "INSERT INTO outbox",
+                 "INSERT INTO balance", "ROLLBACK", "SELECT a.tenant_id");
+}
+END_TEST
+
 START_TEST(a_unique_key_behind_the_fence_is_a_bug)
 {
         static const char *const pieces[] = { "INSERT INTO entry", "INSERT INTO outbox" };
@@ -791,6 +806,7 @@ UNIT_MAIN("posting", a_payment_is_posted_in_the_order_of_the_contract,
           one_whose_order_moves_behind_it_in_the_batch_is_unblocked,
           an_account_name_too_long_begins_no_transaction, whatever_fails_leaves_nothing_behind,
           the_same_set_posts_after_a_failure, another_number_of_orders_than_were_judged_is_a_bug,
+          an_account_at_its_border_is_named_after_the_rollback,
           a_unique_key_behind_the_fence_is_a_bug,
           what_another_settled_behind_the_fence_is_its_duplicate,
           what_another_settled_before_the_lock_leaves_the_set_and_the_rest_posts,
