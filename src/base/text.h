@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "postonce/error.h"
 
@@ -19,5 +20,7 @@ void text_put(struct text *text, const char *piece);
 void text_format(struct text *text, const char *format, ...) PO_FORMAT(2, 3);
 /* piece as a JSON string with its quotes (RFC 8259; UTF-8 is passed as it is). */
 void text_put_json(struct text *text, const char *piece);
+/* µs since 1970 UTC, of the years 1970–9999, as "2026-01-14T04:21:07.231000Z" (RFC 3339), bare. */
+void text_put_time(struct text *text, int64_t time_us);
 
 #endif

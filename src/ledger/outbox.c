@@ -1,12 +1,13 @@
 #include "ledger/outbox.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <uuid/uuid.h>
 
 #include "base/text.h"
 
-enum { PAYLOAD_BYTES = 2048 };
+enum { PAYLOAD_BYTES = 2048, AGGREGATE_BYTES = 256 };
 
 /* Namespace of outbox ids: UUIDv5 of "claim id:line", so a retry tells of the same event again. */
 static const uuid_t OUTBOX_NAMESPACE = { 0x5b, 0x0e, 0x5a, 0x0a, 0x2d, 0x1c, 0x4d, 0x5e,
@@ -25,32 +26,56 @@ void outbox_free(struct outbox *outbox)
         sql_free(&outbox->sql);
 }
 
+static void put_member(struct text *text, const char *name, const char *value)
+{
+        if (value[0] == '\0')
+                return;
+        text_format(text, ",\"%s\":", name);
+        text_put_json(text, value);
+}
+
+/* schema/outbox.schema.json says what each member means. */
 static void write_payload(struct text *text, const struct posting *posting, const char *type,
                           const char *status)
 {
         const struct po_notification *notification = posting->notification;
-        text_put(text, "{\"type\":");
-        text_put_json(text, type);
-        text_put(text, ",\"key\":");
-        text_put_json(text, notification->key);
-        text_format(text, ",\"claim_id\":%lld,\"tenant_id\":%lld", (long long)posting->claim_id,
+        text_format(text, "{\"claim_id\":%lld,\"tenant_id\":%lld", (long long)posting->claim_id,
                     (long long)notification->tenant_id);
-        text_put(text, ",\"channel\":");
-        text_put_json(text, notification->channel);
-        text_put(text, ",\"event\":");
-        text_put_json(text, notification->event);
-        text_put(text, ",\"order_no\":");
-        text_put_json(text, notification->order_no);
-        if (status[0] != '\0') {
-                text_put(text, ",\"status\":");
-                text_put_json(text, status);
-        }
+        put_member(text, "type", type);
+        put_member(text, "key", notification->key);
+        put_member(text, "channel", notification->channel);
+        put_member(text, "event", notification->event);
+        put_member(text, "order_no", notification->order_no);
+        put_member(text, "refund_no", notification->refund_no);
+        put_member(text, "status", status);
         if (notification->amount_kind != PO_AMOUNT_NONE) {
-                text_format(text, ",\"amount_minor\":%lld,\"currency\":",
-                            (long long)notification->amount_minor);
-                text_put_json(text, notification->currency);
+                text_format(text, ",\"amount_minor\":%lld", (long long)notification->amount_minor);
+                put_member(text, "currency", notification->currency);
+        }
+        if (notification->occurred_at_us != PO_TIME_UNKNOWN) {
+                text_put(text, ",\"occurred_at\":\"");
+                text_put_time(text, notification->occurred_at_us);
+                text_put(text, "\"");
         }
         text_put(text, "}");
+}
+
+/*
+ * Messages of one aggregate are told in order, so it must be one order of one tenant; without an
+ * order it is the movement of money, which only its channel numbers. Injective: no ':' stands in a
+ * tenant or a channel.
+ */
+static void write_aggregate(struct sql *sql, const struct po_notification *notification)
+{
+        char buffer[AGGREGATE_BYTES];
+        struct text id;
+        text_init(&id, buffer, sizeof buffer);
+        text_format(&id, "%lld:", (long long)notification->tenant_id);
+        if (notification->order_no[0] != '\0')
+                text_put(&id, notification->order_no);
+        else
+                text_format(&id, "%s:%s", notification->channel, notification->txn);
+        sql_text(sql, buffer);
 }
 
 void outbox_add(struct outbox *outbox, const struct posting *posting, const char *type,
@@ -65,13 +90,13 @@ void outbox_add(struct outbox *outbox, const struct posting *posting, const char
         struct text payload;
         text_init(&payload, buffer, sizeof buffer);
         write_payload(&payload, posting, type, status);
+        assert(!payload.cut);
 
         struct sql *sql = &outbox->sql;
         sql_raw(sql, outbox->rows++ == 0 ? "(" : ",(");
         sql_text(sql, id);
         sql_raw(sql, ",'order',");
-        const char *order_no = posting->notification->order_no;
-        sql_text(sql, order_no[0] != '\0' ? order_no : posting->notification->txn);
+        write_aggregate(sql, posting->notification);
         sql_raw(sql, ",");
         sql_text(sql, type);
         sql_raw(sql, ",");

@@ -56,7 +56,7 @@ def balances(db, tenant=1):
 
 def outbox(db):
     """[(type, order)] in order of seq."""
-    return db.rows("SELECT type, aggregateid FROM outbox ORDER BY seq")
+    return db.rows("SELECT type, SUBSTRING(aggregateid, LOCATE(':', aggregateid) + 1) FROM outbox ORDER BY seq")
 
 
 def order(db, number, tenant=1):

@@ -29,16 +29,20 @@ END_TEST
 START_TEST(a_row_tells_the_whole_event)
 {
         start();
-        outbox_add(&outbox, fixture_posting(0, NULL, "T1", "R8-1"), "ORDER_PAID", "PAID");
+        fixture_posting(0, NULL, "T1", "R8-1");
+        notifications[0].occurred_at_us = INT64_C(1768364467231000);
+        outbox_add(&outbox, &postings[0], "ORDER_PAID", "PAID");
         const char *text = insert();
         unit_assert_in(text, "INSERT INTO outbox (id, aggregatetype, aggregateid, type, payload,"
                              " created_at) VALUES ('");
-        unit_assert_in(text, "','order','R8-1','ORDER_PAID','{\\\"type\\\":\\\"ORDER_PAID\\\","
-                             "\\\"key\\\":\\\"SQB:T1:PAYMENT_RECEIVED\\\",\\\"claim_id\\\":1000,"
-                             "\\\"tenant_id\\\":1,\\\"channel\\\":\\\"SQB\\\","
-                             "\\\"event\\\":\\\"PAYMENT_RECEIVED\\\",\\\"order_no\\\":\\\"R8-1\\\","
-                             "\\\"status\\\":\\\"PAID\\\",\\\"amount_minor\\\":12880,"
-                             "\\\"currency\\\":\\\"CNY\\\"}',UTC_TIMESTAMP(6))");
+        unit_assert_in(
+                text,
+                "','order','1:R8-1','ORDER_PAID','{\\\"claim_id\\\":1000,\\\"tenant_id\\\":1,"
+                "\\\"type\\\":\\\"ORDER_PAID\\\",\\\"key\\\":\\\"SQB:T1:PAYMENT_RECEIVED\\\","
+                "\\\"channel\\\":\\\"SQB\\\",\\\"event\\\":\\\"PAYMENT_RECEIVED\\\","
+                "\\\"order_no\\\":\\\"R8-1\\\",\\\"status\\\":\\\"PAID\\\","
+                "\\\"amount_minor\\\":12880,\\\"currency\\\":\\\"CNY\\\","
+                "\\\"occurred_at\\\":\\\"2026-01-14T04:21:07.231000Z\\\"}',UTC_TIMESTAMP(6))");
 }
 END_TEST
 
@@ -55,11 +59,30 @@ START_TEST(without_money_or_state_the_payload_has_no_such_members)
 }
 END_TEST
 
-START_TEST(without_an_order_the_txn_is_the_aggregate)
+START_TEST(without_an_order_the_movement_is_the_aggregate)
 {
         start();
         outbox_add(&outbox, fixture_posting(0, NULL, "T1", ""), "FEE", "");
-        unit_assert_in(insert(), "','order','T1','FEE','{");
+        const char *text = insert();
+        unit_assert_in(text, "','order','1:SQB:T1','FEE','{");
+        unit_assert_not_in(text, "order_no");
+        unit_assert_not_in(text, "occurred_at");
+        unit_assert_not_in(text, "refund_no");
+}
+END_TEST
+
+START_TEST(the_same_order_number_of_two_tenants_is_two_aggregates)
+{
+        start();
+        outbox_add(&outbox, fixture_posting(0, NULL, "T1", "R8-1"), "A", "");
+        fixture_posting(1, NULL, "T2", "R8-1");
+        notifications[1].tenant_id = 2;
+        snprintf(notifications[1].refund_no, sizeof notifications[1].refund_no, "F1");
+        outbox_add(&outbox, &postings[1], "B", "");
+        const char *text = insert();
+        unit_assert_in(text, "'order','1:R8-1','A'");
+        unit_assert_in(text, "'order','2:R8-1','B'");
+        unit_assert_in(text, "\\\"refund_no\\\":\\\"F1\\\"");
 }
 END_TEST
 
@@ -95,12 +118,15 @@ START_TEST(the_longest_members_give_a_whole_payload)
         memset(notifications[0].channel, 'C', PO_CHANNEL_BYTES - 1);
         memset(notifications[0].event, 'E', PO_EVENT_BYTES - 1);
         memset(notifications[0].order_no, '"', PO_ORDER_NO_BYTES - 1);
+        memset(notifications[0].refund_no, '"', PO_ORDER_NO_BYTES - 1);
+        notifications[0].occurred_at_us = INT64_C(253402300799999999);
         notifications[0].tenant_id = INT64_MIN;
         notifications[0].amount_minor = INT64_MAX;
         postings[0].claim_id = INT64_MAX;
         outbox_add(&outbox, &postings[0], notifications[0].event,
                    "S2345678901234567890123456789012");
-        unit_assert_in(insert(), "\\\"currency\\\":\\\"CNY\\\"}',UTC_TIMESTAMP(6))");
+        unit_assert_in(insert(), "\\\"currency\\\":\\\"CNY\\\",\\\"occurred_at\\\":"
+                                 "\\\"9999-12-31T23:59:59.999999Z\\\"}',UTC_TIMESTAMP(6))");
 }
 END_TEST
 
@@ -131,7 +157,8 @@ END_TEST
 
 UNIT_MAIN("outbox", no_rows_ask_nothing, a_row_tells_the_whole_event,
           without_money_or_state_the_payload_has_no_such_members,
-          without_an_order_the_txn_is_the_aggregate,
+          without_an_order_the_movement_is_the_aggregate,
+          the_same_order_number_of_two_tenants_is_two_aggregates,
           a_retry_tells_of_the_same_event_under_the_same_id,
           the_longest_members_give_a_whole_payload,
           rows_stand_in_one_statement_until_the_next_reset, an_error_travels_up_with_its_class)

@@ -132,7 +132,7 @@ START_TEST(a_payment_is_posted_in_the_order_of_the_contract)
                  "INSERT INTO outbox",
                  "INSERT INTO balance (account_id, slot, amount) VALUES (10,0,-12880),(11,0,12880)",
                  ANY_PARKED, "COMMIT");
-        unit_assert_in(fake_statement("INSERT INTO outbox"), "'order','A','ORDER_PAID',");
+        unit_assert_in(fake_statement("INSERT INTO outbox"), "'order','1:A','ORDER_PAID',");
         unit_assert_in(fake_statement("INSERT INTO outbox"), "\\\"status\\\":\\\"PAID\\\"");
         ck_assert(fake_was_in_transaction("INSERT INTO balance"));
 }

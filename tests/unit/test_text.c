@@ -119,7 +119,21 @@ START_TEST(a_json_string_too_long_is_cut_and_remembered)
 }
 END_TEST
 
+START_TEST(a_time_is_written_to_the_microsecond_in_utc)
+{
+        char moment[64];
+        struct text time;
+        text_init(&time, moment, sizeof moment);
+        text_put_time(&time, 0);
+        ck_assert_str_eq(moment, "1970-01-01T00:00:00.000000Z");
+        text_init(&time, moment, sizeof moment);
+        text_put_time(&time, INT64_C(1709164800000001)); /* a leap year's last day of February */
+        ck_assert_str_eq(moment, "2024-02-29T00:00:00.000001Z");
+}
+END_TEST
+
 UNIT_MAIN("text", a_new_text_is_empty, pieces_are_put_one_after_the_other,
           what_fits_to_the_last_byte_is_not_cut, a_piece_too_long_is_cut_and_remembered,
           a_text_once_cut_stays_cut, room_for_nothing_but_the_end_holds_nothing,
-          a_json_string_has_its_quotes_and_escapes, a_json_string_too_long_is_cut_and_remembered)
+          a_json_string_has_its_quotes_and_escapes, a_json_string_too_long_is_cut_and_remembered,
+          a_time_is_written_to_the_microsecond_in_utc)
