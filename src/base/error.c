@@ -12,6 +12,7 @@ static void fill(struct po_error *error, enum po_class kind, int code, const cha
         error->kind = kind;
         error->code = code;
         error->reason = reason;
+        error->place = -1;
         vsnprintf(error->text, sizeof error->text, format, arguments);
 }
 
@@ -30,6 +31,17 @@ enum po_class po_refuse(struct po_error *error, const char *reason, const char *
         va_start(arguments, format);
         fill(error, PO_RECORD, 0, reason, format, arguments);
         va_end(arguments);
+        return PO_RECORD;
+}
+
+enum po_class po_refuse_at(struct po_error *error, const char *reason, size_t place,
+                           const char *format, ...)
+{
+        va_list arguments;
+        va_start(arguments, format);
+        fill(error, PO_RECORD, 0, reason, format, arguments);
+        va_end(arguments);
+        error->place = (int64_t)place;
         return PO_RECORD;
 }
 

@@ -61,8 +61,8 @@ enum po_class charset_convert(struct charset_converter *converter, const char *b
         iconv(converter->handle, NULL, NULL, NULL, NULL);
         size_t odd = iconv(converter->handle, &from, &left, &to, &room);
         if (odd != 0 || left != 0)
-                return po_refuse(error, "INVALID_GB18030", "no GB18030 at byte %zu of the text",
-                                 length - left);
+                return po_refuse_at(error, "INVALID_GB18030", length - left,
+                                    "no GB18030 at byte %zu of the text", length - left);
         *length_out = (size_t)(to - buffer);
         return PO_OK;
 }

@@ -20,6 +20,7 @@
 
 struct decoder {
         struct body_parser *parser;
+        const struct trace *trace; /* NULL: nobody listens */
         size_t profiles_count;
         struct profile *profiles[];
 };
@@ -207,7 +208,7 @@ static enum po_class shaped_decode(struct decoder *decoder, const struct record 
         CLEANUP(json_root_put) struct json_object *root = NULL;
         if (profile->uses_headers && header_tree(record, &headers, error) != PO_OK)
                 return error->kind;
-        struct scope scope = { .headers = headers };
+        struct scope scope = { .headers = headers, .trace = decoder->trace };
         const struct shape *shape =
                 profile_shape(profile, &scope, record->value, record->value_bytes);
         if (shape == NULL)
@@ -235,6 +236,11 @@ enum po_class decode_record(struct decoder *decoder, const struct record *record
         if (profile == NULL || profile_is_envelope(profile))
                 return enveloped_decode(decoder, record, profile, notifications, count_out, error);
         return shaped_decode(decoder, record, profile, notifications, count_out, error);
+}
+
+void decoder_trace(struct decoder *decoder, const struct trace *trace)
+{
+        decoder->trace = trace;
 }
 
 /* An event word of a profile, told unless it was told before. */

@@ -15,6 +15,7 @@
 #include "postonce/notification.h"
 
 struct decoder;
+struct trace;
 
 /*
  * Opens a decoder over profile files (YAML, see channel/profile.h); paths are read relative to
@@ -38,6 +39,9 @@ PO_MUST_USE enum po_class decode_record(struct decoder *decoder, const struct re
                                         const char *topic_channel,
                                         struct po_notification *notifications, size_t capacity,
                                         size_t *count_out, struct po_error *error);
+
+/* Who is told what is tried from now on, see trace.h; NULL: nobody. Borrowed. */
+void decoder_trace(struct decoder *decoder, const struct trace *trace);
 
 /* Every event word that a profile's rules can produce, for `check`; callback once a word. */
 void decoder_events(const struct decoder *decoder,

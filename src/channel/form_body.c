@@ -22,7 +22,7 @@ struct cursor {
 
 static enum po_class fail_malformed(struct po_error *error, const char *what, size_t at)
 {
-        return po_refuse(error, "MALFORMED_FORM", "%s at byte %zu", what, at);
+        return po_refuse_at(error, "MALFORMED_FORM", at, "%s at byte %zu", what, at);
 }
 
 static enum po_class fail_memory(struct po_error *error)
@@ -50,7 +50,8 @@ static enum po_class escape_take(struct cursor *cursor, char *byte_out, struct p
         if (high < 0 || low < 0)
                 return fail_malformed(error, "no two hexadecimal digits after '%'", cursor->at);
         if (high == 0 && low == 0)
-                return po_refuse(error, "NUL_IN_TEXT", "an escaped NUL at byte %zu", cursor->at);
+                return po_refuse_at(error, "NUL_IN_TEXT", cursor->at, "an escaped NUL at byte %zu",
+                                    cursor->at);
         *byte_out = (char)(high * 16 + low);
         cursor->at += 3;
         return PO_OK;

@@ -17,18 +17,18 @@ struct scanner {
 static enum po_class refuse_at(struct scanner *scanner, const char *reason, size_t at,
                                const char *what)
 {
-        return po_refuse(scanner->error, reason, "%s at byte %zu", what, at);
+        return po_refuse_at(scanner->error, reason, at, "%s at byte %zu", what, at);
 }
 
 /* What stands here is not what must stand here: the text ends, or it is wrong. */
 static enum po_class refuse_here(struct scanner *scanner, const char *expected)
 {
         if (scanner->at >= scanner->length)
-                return po_refuse(scanner->error, "TRUNCATED_JSON",
-                                 "the JSON text ends at byte %zu where %s must stand", scanner->at,
-                                 expected);
-        return po_refuse(scanner->error, "MALFORMED_JSON", "%s must stand at byte %zu", expected,
-                         scanner->at);
+                return po_refuse_at(scanner->error, "TRUNCATED_JSON", scanner->at,
+                                    "the JSON text ends at byte %zu where %s must stand",
+                                    scanner->at, expected);
+        return po_refuse_at(scanner->error, "MALFORMED_JSON", scanner->at,
+                            "%s must stand at byte %zu", expected, scanner->at);
 }
 
 /* The byte here, or -1 at the end. */

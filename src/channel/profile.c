@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "channel/shape_load.h"
+#include "channel/trace.h"
 #include "config/document.h"
 #include "config/schema.h"
 
@@ -209,8 +210,18 @@ bool profile_is_envelope(const struct profile *profile)
 const struct shape *profile_shape(const struct profile *profile, const struct scope *scope,
                                   const char *bytes, size_t length)
 {
-        for (size_t i = 0; i < profile->shapes.count; i++)
-                if (shape_fits(&profile->shapes.items[i], scope, bytes, length))
-                        return &profile->shapes.items[i];
+        for (size_t i = 0; i < profile->shapes.count; i++) {
+                const struct shape *shape = &profile->shapes.items[i];
+                const struct condition *failed;
+                bool fits = shape_fits(shape, scope, bytes, length, &failed);
+                if (profile->shapes.count > 1)
+                        trace_tell(scope, (struct trace_step){ .kind = TRACE_SHAPE,
+                                                               .index = i,
+                                                               .holds = fits,
+                                                               .failed = failed,
+                                                               .shape = shape });
+                if (fits)
+                        return shape;
+        }
         return NULL;
 }

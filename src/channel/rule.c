@@ -5,11 +5,6 @@
 
 #include "channel/value.h"
 
-bool rule_matches(const struct rule *rule, const struct scope *scope)
-{
-        return conditions_fail(&rule->when, scope) == NULL;
-}
-
 static enum po_class parts_apply(const struct pointer_list *parts, const struct scope *scope,
                                  char txn[PO_TXN_BYTES], struct po_error *error)
 {

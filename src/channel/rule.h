@@ -68,6 +68,7 @@ struct moment_map {
 
 /* Texts live as long as the profile's document. */
 struct rule {
+        size_t line;                 /* of the profile, from 1; for people */
         struct condition_list when;  /* all of them must hold */
         bool ignore;                 /* there is nothing to do: no notification */
         bool goes_on;                /* rules behind this one are tried as well */
@@ -83,8 +84,6 @@ struct rule {
         struct currency_map currency;
         struct moment_map occurred_at;
 };
-
-bool rule_matches(const struct rule *rule, const struct scope *scope);
 
 /*
  * Fills everything of notification but channel, tenant_id, key and fingerprint, which the caller

@@ -367,6 +367,7 @@ enum po_class rule_load(const struct node *node, bool unrolled, struct rule *rul
         if (schema_read(node, rule_fields, rule_out, error) != PO_OK ||
             items_check(node, rule_out, unrolled, error) != PO_OK)
                 return error->kind;
+        rule_out->line = node_line(node);
         if (rule_out->ignore) {
                 if (node_count(node) > 2) /* more than when and ignore */
                         return node_fail(node, error, "a rule with ignore says nothing but when");

@@ -4,10 +4,13 @@
 
 #include <json-c/json_object.h>
 
+struct trace;
+
 struct scope {
         struct json_object *root;    /* the body: "/a/b" */
         struct json_object *item;    /* of the list that is unrolled: "@/a/b" */
         struct json_object *headers; /* of the record, an object of texts: "#/name" */
+        const struct trace *trace;   /* who wants to know what is tried, or NULL; see trace.h */
 };
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "channel/trace.h"
 #include "postonce/key.h"
 
 /* What grows while a record is taken apart. */
@@ -23,11 +24,13 @@ static char first_byte(const char *bytes, size_t length)
 }
 
 bool shape_fits(const struct shape *shape, const struct scope *scope, const char *bytes,
-                size_t length)
+                size_t length, const struct condition **failed_out)
 {
+        *failed_out = NULL;
         if (shape->first != '\0' && first_byte(bytes, length) != shape->first)
                 return false;
-        return conditions_fail(&shape->when, scope) == NULL;
+        *failed_out = conditions_fail(&shape->when, scope);
+        return *failed_out == NULL;
 }
 
 static enum po_class fail_items(const struct pointer *each, struct po_error *error)
@@ -68,7 +71,13 @@ static enum po_class rule_unroll(struct harvest *harvest, const struct rule *rul
         for (size_t i = 0; i < length; i++) {
                 struct scope inner = *scope;
                 inner.item = json_object_array_get_idx(list, i);
-                if (conditions_fail(&rule->where, &inner) != NULL)
+                const struct condition *failed = conditions_fail(&rule->where, &inner);
+                trace_tell(&inner, (struct trace_step){ .kind = TRACE_CHOICE,
+                                                        .index = i,
+                                                        .holds = failed == NULL,
+                                                        .failed = failed,
+                                                        .rule = rule });
+                if (failed != NULL)
                         continue;
                 if (notification_add(harvest, rule, &inner, error) != PO_OK)
                         return po_within(error, "item %zu", i);
@@ -81,13 +90,23 @@ static enum po_class rules_apply(struct harvest *harvest, const struct scope *sc
 {
         const struct rule_list *rules = &harvest->shape->rules;
         const struct condition *failed = conditions_fail(&harvest->shape->guard, scope);
+        if (harvest->shape->guard.count > 0)
+                trace_tell(scope, (struct trace_step){ .kind = TRACE_GUARD,
+                                                       .holds = failed == NULL,
+                                                       .failed = failed });
         if (failed != NULL)
                 return po_refuse(error, "GUARD_FAILED", "%s is not what the guard wants",
                                  failed->at.source);
         bool matched = false;
         for (size_t i = 0; i < rules->count; i++) {
                 const struct rule *rule = &rules->items[i];
-                if (!rule_matches(rule, scope))
+                failed = conditions_fail(&rule->when, scope);
+                trace_tell(scope, (struct trace_step){ .kind = TRACE_RULE,
+                                                       .index = i,
+                                                       .holds = failed == NULL,
+                                                       .failed = failed,
+                                                       .rule = rule });
+                if (failed != NULL)
                         continue;
                 matched = true;
                 if (!rule->ignore && rule_unroll(harvest, rule, scope, error) != PO_OK)
@@ -115,6 +134,8 @@ static enum po_class items_apply(struct harvest *harvest, const struct scope *sc
                         const struct scope element = { .root = inner.item };
                         inner.item = pointer_find(&shape->item, &element);
                 }
+                trace_tell(&inner,
+                           (struct trace_step){ .kind = TRACE_ITEM, .index = i, .holds = true });
                 if (rules_apply(harvest, &inner, error) != PO_OK)
                         return po_within(error, "item %zu", i);
         }

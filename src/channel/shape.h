@@ -37,9 +37,12 @@ struct shape {
         struct rule_list rules;
 };
 
-/* Whether bytes and headers of a record are of this shape. scope: the headers only. */
+/*
+ * Whether bytes and headers of a record are of this shape. scope: the headers only. failed_out: the
+ * condition that does not hold; NULL also when it is the first byte that does not fit.
+ */
 bool shape_fits(const struct shape *shape, const struct scope *scope, const char *bytes,
-                size_t length);
+                size_t length, const struct condition **failed_out);
 
 /*
  * From a body's tree to notifications, each with key and fingerprint. blank carries what is the

@@ -23,10 +23,17 @@ struct builder {
         enum po_class kind; /* not PO_OK: a handler stopped the parser */
 };
 
+/* Expat says -1 before it has read anything. */
+static size_t byte_index(const struct builder *builder)
+{
+        XML_Index at = XML_GetCurrentByteIndex(builder->parser);
+        return at < 0 ? 0 : (size_t)at;
+}
+
 static void stop(struct builder *builder, const char *reason, const char *what)
 {
-        builder->kind = po_refuse(builder->error, reason, "%s at byte %lld", what,
-                                  (long long)XML_GetCurrentByteIndex(builder->parser));
+        size_t at = byte_index(builder);
+        builder->kind = po_refuse_at(builder->error, reason, at, "%s at byte %zu", what, at);
         XML_StopParser(builder->parser, XML_FALSE);
 }
 
@@ -129,7 +136,7 @@ static void text_add(void *context, const XML_Char *text, int length)
 static enum po_class refuse(const struct builder *builder, const char *bytes, size_t length)
 {
         enum XML_Error code = XML_GetErrorCode(builder->parser);
-        long long at = (long long)XML_GetCurrentByteIndex(builder->parser);
+        size_t at = byte_index(builder);
         const char *reason = "MALFORMED_XML";
         if (code == XML_ERROR_NO_MEMORY)
                 return po_fail(builder->error, PO_BUG, code, "no memory for an XML parser");
@@ -140,7 +147,8 @@ static enum po_class refuse(const struct builder *builder, const char *bytes, si
         if ((code == XML_ERROR_INVALID_TOKEN || code == XML_ERROR_PARTIAL_CHAR) &&
             utf8_check(bytes, length) != length)
                 reason = "INVALID_UTF8";
-        return po_refuse(builder->error, reason, "%s at byte %lld", XML_ErrorString(code), at);
+        return po_refuse_at(builder->error, reason, at, "%s at byte %zu", XML_ErrorString(code),
+                            at);
 }
 
 static enum po_class parse(struct builder *builder, const char *bytes, size_t length)

@@ -203,8 +203,8 @@ static int check_all(struct settings *settings, enum table_format format)
 
 int command_check(int argc, char **argv)
 {
-        const char *config = NULL, *sample = NULL, *channel = NULL;
-        struct option_texts headers = { 0 };
+        const char *config = NULL;
+        struct sample_request sample = { 0 };
         int format = TABLE_FORMAT_TABLE;
         bool errors = false;
         const struct option_row rows[] = {
@@ -219,17 +219,22 @@ int command_check(int argc, char **argv)
                   .kind = OPTION_TEXT,
                   .argument = "FILE",
                   .help = "instead: decode this file as one record's value",
-                  .target = &sample },
+                  .target = &sample.path },
                 { .name = "channel",
                   .kind = OPTION_TEXT,
                   .argument = "LABEL",
                   .help = "with --sample: as if the topic fixed this channel",
-                  .target = &channel },
+                  .target = &sample.channel },
                 { .name = "header",
                   .kind = OPTION_TEXTS,
                   .argument = "NAME=VALUE",
                   .help = "with --sample: a header of the record; may be repeated",
-                  .target = &headers },
+                  .target = &sample.headers },
+                { .name = "explain",
+                  .kind = OPTION_FLAG,
+                  .help = "with --sample: which shapes, guards and rules were tried and why each "
+                          "did not match",
+                  .target = &sample.explain },
                 { .name = NULL },
         };
         const struct options options = {
@@ -238,16 +243,18 @@ int command_check(int argc, char **argv)
                            "the topics and names\neach finding with its mend; exit 1 if there is "
                            "one. Changes nothing. With --sample it shows\nwhat a payload becomes.",
                 .example = "postonce check\n"
-                           "postonce check --sample callback.json --channel SQB\n"
+                           "postonce check --sample callback.json --channel SQB --explain\n"
                            "postonce check --errors",
                 .rows = rows,
         };
         int code;
         if (!options_read(&options, argc, argv, NULL, &code))
                 return code;
-        if (sample == NULL && (channel != NULL || headers.count > 0))
-                return options_refuse(&options, "--channel and --header go with --sample FILE");
-        if (errors && sample != NULL)
+        if (sample.path == NULL &&
+            (sample.channel != NULL || sample.headers.count > 0 || sample.explain))
+                return options_refuse(&options,
+                                      "--channel, --header and --explain go with --sample FILE");
+        if (errors && sample.path != NULL)
                 return options_refuse(&options, "--errors and --sample exclude each other");
         if (errors)
                 return error_table_print((enum table_format)format);
@@ -255,8 +262,8 @@ int command_check(int argc, char **argv)
         code = settings_open(config, &settings);
         if (code != EXIT_DONE)
                 return code;
-        if (sample != NULL)
-                code = sample_check(settings, sample, channel, &headers, (enum table_format)format);
+        if (sample.path != NULL)
+                code = sample_check(settings, &sample, (enum table_format)format);
         else
                 code = check_all(settings, (enum table_format)format);
         settings_close(settings);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+
 enum { COLUMN_NAME_BYTES = 64, COLUMNS_MAX = 32 };
 
 const char *const table_format_words[] = {
@@ -111,5 +113,46 @@ enum po_class table_print(struct table *table, FILE *stream, enum table_format f
         scols_table_set_stream(table->rows, stream);
         if (scols_print_table(table->rows) != 0)
                 return po_fail(error, PO_SYSTEMIC, errno, "print a table: %s", strerror(errno));
+        return PO_OK;
+}
+
+/* What stands between the outermost braces of a printed table, into the object of all. */
+static bool member_print(const char *printed, bool first, FILE *stream)
+{
+        const char *open = strchr(printed, '{'), *close = strrchr(printed, '}');
+        if (open == NULL || close == NULL)
+                return false;
+        while (close > open + 1 && isspace((unsigned char)close[-1]))
+                close--;
+        return fprintf(stream, "%s%.*s", first ? "{" : ",", (int)(close - open - 1), open + 1) > 0;
+}
+
+enum po_class tables_print(struct table *const *tables, size_t count, FILE *stream,
+                           enum table_format format, struct po_error *error)
+{
+        bool first = true;
+        for (size_t i = 0; i < count; i++) {
+                if (format == TABLE_FORMAT_TABLE && table_rows(tables[i]) == 0)
+                        continue;
+                CLEANUP(cleanup_free) char *printed = NULL;
+                size_t printed_bytes = 0;
+                FILE *memory = open_memstream(&printed, &printed_bytes);
+                if (memory == NULL)
+                        return po_fail(error, PO_SYSTEMIC, ENOMEM, "print a table: out of memory");
+                enum po_class kind = table_print(tables[i], memory, format, error);
+                if (fclose(memory) != 0 && kind == PO_OK)
+                        kind = po_fail(error, PO_SYSTEMIC, ENOMEM, "print a table: out of memory");
+                if (kind != PO_OK)
+                        return kind;
+                bool done = format == TABLE_FORMAT_JSON
+                                    ? member_print(printed, first, stream)
+                                    : fprintf(stream, "%s%s", first ? "" : "\n", printed) >= 0;
+                if (!done)
+                        return po_fail(error, PO_SYSTEMIC, errno, "print a table: %s",
+                                       strerror(errno));
+                first = false;
+        }
+        if (format == TABLE_FORMAT_JSON)
+                fputs("\n}\n", stream);
         return PO_OK;
 }

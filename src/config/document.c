@@ -386,6 +386,11 @@ const char *document_name(const struct document *document)
         return document->name;
 }
 
+size_t node_line(const struct node *node)
+{
+        return node->line;
+}
+
 enum node_kind node_kind(const struct node *node)
 {
         return node->kind;

@@ -51,6 +51,8 @@ bool node_is_plain(const struct node *node);
 size_t node_count(const struct node *node);
 const struct node *node_at(const struct node *node, size_t index);  /* list element / map value */
 const struct node *node_key(const struct node *node, size_t index); /* map key, a NODE_TEXT */
+/* Where it stands in its file, counted from 1. */
+size_t node_line(const struct node *node);
 /* A map's member or NULL. */
 const struct node *node_member(const struct node *map, const char *name);
 

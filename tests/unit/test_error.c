@@ -20,6 +20,17 @@ START_TEST(a_refusal_is_of_class_record_with_its_reason)
         ck_assert_int_eq(po_refuse(&error, "NO_RULE", "no rule for %s", "X"), PO_RECORD);
         ck_assert_str_eq(error.reason, "NO_RULE");
         ck_assert_int_eq(error.code, 0);
+        ck_assert_int_eq(error.place, -1);
+}
+END_TEST
+
+START_TEST(a_refusal_at_a_byte_keeps_the_byte_whatever_stands_in_front)
+{
+        struct po_error error;
+        ck_assert_int_eq(po_refuse_at(&error, "NO_UTF8", 12, "bad at byte %d", 12), PO_RECORD);
+        po_within(&error, "item 3");
+        ck_assert_int_eq(error.place, 12);
+        ck_assert_str_eq(error.reason, "NO_UTF8");
 }
 END_TEST
 
@@ -73,6 +84,7 @@ END_TEST
 
 UNIT_MAIN("error", a_failure_keeps_class_code_and_text,
           a_refusal_is_of_class_record_with_its_reason,
+          a_refusal_at_a_byte_keeps_the_byte_whatever_stands_in_front,
           a_failure_after_a_refusal_has_no_reason_left,
           each_level_stands_in_front_and_keeps_the_class,
           a_text_over_its_bound_is_cut_and_still_ends, every_class_has_a_name_of_its_own)

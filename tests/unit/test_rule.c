@@ -32,7 +32,7 @@ static bool matches(const char *condition, const char *json)
         char text[256];
         snprintf(text, sizeof text, "{ when: [%s], ignore: true }", condition);
         load(text);
-        return rule_matches(&rule, &(struct scope){ .root = body(json) });
+        return conditions_fail(&rule.when, &(struct scope){ .root = body(json) }) == NULL;
 }
 
 static enum po_class apply(const char *json)
