@@ -68,8 +68,9 @@ enum po_class entries_want_accounts(struct entries *entries, const struct postin
 {
         if (want_lines(entries, posting, posting->rule->lines, error) != PO_OK)
                 return error->kind;
-        return posting->gave_up ? want_lines(entries, posting, posting->rule->suspense, error)
-                                : PO_OK;
+        if (posting->rule->subject == RULE_POSTS_ONLY)
+                return PO_OK; /* nothing can stand in its way */
+        return want_lines(entries, posting, posting->rule->suspense, error);
 }
 
 static enum po_class add_entry(struct entries *entries, struct sql *sql,

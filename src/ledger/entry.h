@@ -16,7 +16,10 @@ PO_MUST_USE enum po_class entries_open(struct entries **entries_out, struct acco
                                        size_t capacity, struct po_error *error);
 void entries_close(struct entries *entries); /* takes NULL */
 
-/* Asks for the accounts of the posting's rule, if it has an amount; accounts_make() must follow. */
+/*
+ * Asks for the accounts of the posting's rule and those where its money may stand in suspense, if
+ * it has an amount; accounts_make() must follow.
+ */
 PO_MUST_USE enum po_class entries_want_accounts(struct entries *entries,
                                                 const struct posting *posting,
                                                 struct po_error *error);

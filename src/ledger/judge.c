@@ -35,6 +35,16 @@ static void skip(struct judgement *judgement, const char *status)
         snprintf(judgement->result, sizeof judgement->result, "{\"skipped\":\"%s\"}", status);
 }
 
+/* Money that cannot move its order is never refused: it stands in suspense until a person decides.
+ */
+static void suspend(struct judgement *judgement, const char *status, const char *why)
+{
+        judgement->verdict = VERDICT_SUSPENSE;
+        judgement->reason = NULL;
+        judgement->review = why;
+        snprintf(judgement->result, sizeof judgement->result, "{\"suspense\":\"%s\"}", status);
+}
+
 static bool names_this_payment(const struct order *order,
                                const struct po_notification *notification)
 {
@@ -69,7 +79,7 @@ static void judge_already(const struct po_notification *notification, struct ord
                 skip(judgement, order->status);
                 return;
         }
-        hold(judgement, "SECOND_PAYMENT");
+        suspend(judgement, order->status, REVIEW_SECOND_PAYMENT);
 }
 
 static bool amount_agrees(const struct order *order, const struct po_notification *notification)
@@ -84,11 +94,11 @@ static void judge_from(const struct rules *rules, const struct event_rule *rule,
 {
         bool has_money = notification->amount_kind != PO_AMOUNT_NONE;
         if (has_money && order->paid_txn[0] != '\0' && !names_this_payment(order, notification)) {
-                hold(judgement, "SECOND_PAYMENT");
+                suspend(judgement, order->status, REVIEW_SECOND_PAYMENT);
                 return;
         }
         if (has_money && rules_amount_must_match(rules) && !amount_agrees(order, notification)) {
-                hold(judgement, "AMOUNT_DIFFERS");
+                suspend(judgement, order->status, REVIEW_AMOUNT_DIFFERS);
                 return;
         }
         snprintf(order->status, sizeof order->status, "%s", rule->to);
@@ -136,11 +146,11 @@ void judge(const struct rules *rules, const struct event_rule *rule,
                 skip(judgement_out, order->status);
                 return;
         }
-        if (rule->otherwise == OTHERWISE_REJECT) {
+        if (rule->otherwise == OTHERWISE_REJECT || !judge_carries_money(rule, notification)) {
                 reject(judgement_out, "STATE_REFUSED");
                 return;
         }
-        hold(judgement_out, "NEEDS_SUSPENSE");
+        suspend(judgement_out, order->status, REVIEW_STATE_REFUSED);
 }
 
 bool judge_carries_money(const struct event_rule *rule, const struct po_notification *notification)
@@ -157,9 +167,5 @@ void judge_give_up(const struct event_rule *rule, const struct po_notification *
                 reject(judgement, "PARK_GAVE_UP");
                 return;
         }
-        judgement->verdict = VERDICT_SUSPENSE;
-        judgement->reason = NULL;
-        judgement->review = REVIEW_PARK_GAVE_UP;
-        snprintf(judgement->result, sizeof judgement->result, "{\"suspense\":\"%s\"}",
-                 order != NULL ? order->status : "UNKNOWN");
+        suspend(judgement, order != NULL ? order->status : "UNKNOWN", REVIEW_PARK_GAVE_UP);
 }

@@ -37,6 +37,8 @@ void notice_write(const struct po_notification *notification, char *buffer, size
         put_member(&text, "amount_kind", kind_words[notification->amount_kind]);
         text_format(&text, ",\"amount_minor\":%lld", (long long)notification->amount_minor);
         put_member(&text, "currency", notification->currency);
+        if (notification->fee_minor != 0)
+                text_format(&text, ",\"fee_minor\":%lld", (long long)notification->fee_minor);
         if (notification->occurred_at_us != PO_TIME_UNKNOWN)
                 text_format(&text, ",\"occurred_at_us\":%lld",
                             (long long)notification->occurred_at_us);
@@ -82,6 +84,7 @@ static bool read_tree(struct json_object *tree, struct po_notification *out)
         memset(out, 0, sizeof *out);
         if (!read_integer(tree, "occurred_at_us", &out->occurred_at_us))
                 out->occurred_at_us = PO_TIME_UNKNOWN;
+        (void)read_integer(tree, "fee_minor", &out->fee_minor); /* left out: no fee */
         return read_integer(tree, "tenant_id", &out->tenant_id) &&
                read_text(tree, "channel", out->channel, sizeof out->channel) &&
                read_text(tree, "txn", out->txn, sizeof out->txn) &&

@@ -269,18 +269,14 @@ static enum po_class insert_outbox(struct ledger *ledger, struct po_error *error
         return outbox_insert(&ledger->outbox, ledger->db, error);
 }
 
-/* The items of one reason; picked is scratch. */
-static enum po_class insert_reviews(struct ledger *ledger, const char *reason,
-                                    struct po_error *error)
+/* What a person must look at, each for its own reason; picked is scratch. */
+static enum po_class insert_reviews(struct ledger *ledger, struct po_error *error)
 {
         size_t count = 0;
-        for (size_t i = 0; i < ledger->settled_count; i++) {
-                const char *review = ledger->settled[i]->review;
-                if (review != NULL && strcmp(review, reason) == 0)
+        for (size_t i = 0; i < ledger->settled_count; i++)
+                if (ledger->settled[i]->review != NULL)
                         ledger->picked[count++] = ledger->settled[i];
-        }
-        return reviews_insert(ledger->db, &ledger->sql, reason, ledger->picked, count, false,
-                              error);
+        return reviews_insert(ledger->db, &ledger->sql, NULL, ledger->picked, count, false, error);
 }
 
 /*
@@ -324,9 +320,7 @@ static enum po_class write_effects(struct ledger *ledger, struct po_error *error
         if (kind == PO_OK)
                 kind = insert_outbox(ledger, error);
         if (kind == PO_OK)
-                kind = insert_reviews(ledger, REVIEW_NO_POSTING_RECORDED, error);
-        if (kind == PO_OK)
-                kind = insert_reviews(ledger, REVIEW_PARK_GAVE_UP, error);
+                kind = insert_reviews(ledger, error);
         if (kind == PO_OK)
                 kind = PO_FAILPOINT("posting.before_balances");
         if (kind == PO_OK)

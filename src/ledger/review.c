@@ -49,7 +49,8 @@ enum po_class reviews_insert(struct db *db, struct sql *sql, const char *reason,
         sql_raw(sql, REVIEW_INSERT);
         for (size_t i = 0; i < count; i++) {
                 sql_raw(sql, i == 0 ? "(" : ",(");
-                write_review(sql, reason, postings[i], with_body);
+                write_review(sql, reason != NULL ? reason : postings[i]->review, postings[i],
+                             with_body);
                 sql_raw(sql, ")");
         }
         sql_raw(sql, " ON DUPLICATE KEY UPDATE review.claim_id = review.claim_id");

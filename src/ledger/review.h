@@ -13,10 +13,15 @@
 #define REVIEW_NO_POSTING_RECORDED "NO_POSTING_RECORDED"
 #define REVIEW_PARK_GAVE_UP        "PARK_GAVE_UP"
 #define REVIEW_ORPHAN              "ORPHAN"
+/* Money in suspense, and why it could not move its order. */
+#define REVIEW_SECOND_PAYMENT "SECOND_PAYMENT" /* the order records another payment */
+#define REVIEW_AMOUNT_DIFFERS "AMOUNT_DIFFERS" /* amount or currency is not the order's */
+#define REVIEW_STATE_REFUSED  "STATE_REFUSED"  /* the order's state is in no list of the rule */
 
 /*
  * Inserts one item a posting, inside the caller's transaction or, without one, in its own commit.
- * with_body: keeps the record's raw value (for a conflict: the second body).
+ * reason NULL: each posting's own `review`. with_body: keeps the record's raw value (for a
+ * conflict: the second body).
  */
 PO_MUST_USE enum po_class reviews_insert(struct db *db, struct sql *sql, const char *reason,
                                          struct posting *const *postings, size_t count,

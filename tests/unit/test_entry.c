@@ -10,8 +10,9 @@ static struct accounts *accounts;
 static struct entries *entries;
 static struct rules *rules;
 
-#define TWO_CREDITS                                                                                \
-        "SPLIT:\n  post:\n"                                                                        \
+#define TWO_CREDITS "SPLIT:\n" TWO_CREDITS_POST
+#define TWO_CREDITS_POST                                                                           \
+        "  post:\n"                                                                                \
         "    - { debit: 'channel:{channel}:clearing', credit: fees, amount: amount }\n"            \
         "    - { debit: 'channel:{channel}:clearing', amount: amount }\n"                          \
         "    - { credit: 'merchant:{tenant}:payable', amount: amount }\n"
@@ -243,16 +244,15 @@ END_TEST
 
 START_TEST(money_in_suspense_is_debited_as_ever_and_credited_there)
 {
-        start(TWO_CREDITS);
+        start("SPLIT:\n  order: { from: [PENDING_PAY], to: PAID }\n" TWO_CREDITS_POST);
         struct posting *posting = fixture_posting(0, rules_at(rules, 0), "T1", "R8-1");
-        posting->gave_up = true;
         posting->verdict = VERDICT_SUSPENSE;
         ck_assert_int_eq(entries_want_accounts(entries, posting, &error), PO_OK);
         fake_rows("FROM account");
         fake_row("3", "1", "channel:SQB:clearing", "CNY");
         fake_row("4", "1", "suspense:SQB", "CNY");
         ck_assert_int_eq(accounts_make(accounts, &sql, &error), PO_OK);
-        /* It may be posted after all: both sets of accounts are made. */
+        /* Which it will be is judged later, on the locked order: both sets of accounts are made. */
         unit_assert_in(fake_statement("INSERT INTO account"), "'merchant:1:payable'");
         unit_assert_in(fake_statement("INSERT INTO account"), "'suspense:SQB'");
         fake_saw("INSERT INTO account", "SELECT id");
@@ -265,9 +265,9 @@ START_TEST(money_in_suspense_is_debited_as_ever_and_credited_there)
 }
 END_TEST
 
-START_TEST(only_what_gave_up_asks_for_the_suspense_account)
+START_TEST(what_nothing_can_stand_in_the_way_of_asks_for_no_suspense_account)
 {
-        start(PAYMENT_RULE);
+        start(FEE_RULE);
         posted(0, "T1");
         make_accounts();
         unit_assert_not_in(fake_statement("INSERT INTO account"), "suspense");
@@ -284,4 +284,4 @@ UNIT_MAIN("entry", a_line_of_two_sides_is_two_entries_that_sum_to_zero,
           another_error_of_the_balances_travels_up, what_has_no_amount_of_its_own_wants_no_account,
           an_account_name_too_long_is_refused_before_anything_is_written,
           no_entries_are_closed_like_any, money_in_suspense_is_debited_as_ever_and_credited_there,
-          only_what_gave_up_asks_for_the_suspense_account)
+          what_nothing_can_stand_in_the_way_of_asks_for_no_suspense_account)

@@ -33,28 +33,29 @@ static const struct judge_case judge_cases[] = {
           NULL, true, "PAID", "T1" },
         { "from, this txn recorded", "PENDING_PAY", "T1", 12880, "CNY", VERDICT_POSTED,
           "{\"posted\":\"PAID\"}", NULL, NULL, true, "PAID", "T1" },
-        { "from, another txn recorded", "PENDING_PAY", "T0", 12880, "CNY", VERDICT_HELD, "",
-          "SECOND_PAYMENT", NULL, false, "PENDING_PAY", "T0" },
-        { "from, amount differs", "PENDING_PAY", "", 12881, "CNY", VERDICT_HELD, "",
-          "AMOUNT_DIFFERS", NULL, false, "PENDING_PAY", "" },
-        { "from, currency differs", "PENDING_PAY", "", 12880, "USD", VERDICT_HELD, "",
-          "AMOUNT_DIFFERS", NULL, false, "PENDING_PAY", "" },
+        { "from, another txn recorded", "PENDING_PAY", "T0", 12880, "CNY", VERDICT_SUSPENSE,
+          "{\"suspense\":\"PENDING_PAY\"}", NULL, REVIEW_SECOND_PAYMENT, false, "PENDING_PAY",
+          "T0" },
+        { "from, amount differs", "PENDING_PAY", "", 12881, "CNY", VERDICT_SUSPENSE,
+          "{\"suspense\":\"PENDING_PAY\"}", NULL, REVIEW_AMOUNT_DIFFERS, false, "PENDING_PAY", "" },
+        { "from, currency differs", "PENDING_PAY", "", 12880, "USD", VERDICT_SUSPENSE,
+          "{\"suspense\":\"PENDING_PAY\"}", NULL, REVIEW_AMOUNT_DIFFERS, false, "PENDING_PAY", "" },
         { "already, this txn recorded", "PAID", "T1", 12880, "CNY", VERDICT_SKIPPED,
           "{\"skipped\":\"PAID\"}", NULL, NULL, false, "PAID", "T1" },
         { "further on, this txn recorded", "SHIPPED", "T1", 12880, "CNY", VERDICT_SKIPPED,
           "{\"skipped\":\"SHIPPED\"}", NULL, NULL, false, "SHIPPED", "T1" },
         { "further on, none recorded", "SHIPPED", "", 12880, "CNY", VERDICT_SKIPPED,
           "{\"skipped\":\"SHIPPED\"}", NULL, REVIEW_NO_POSTING_RECORDED, true, "SHIPPED", "T1" },
-        { "already, another txn recorded", "PAID", "T0", 12880, "CNY", VERDICT_HELD, "",
-          "SECOND_PAYMENT", NULL, false, "PAID", "T0" },
-        { "further on, another txn recorded", "SHIPPED", "T0", 12880, "CNY", VERDICT_HELD, "",
-          "SECOND_PAYMENT", NULL, false, "SHIPPED", "T0" },
+        { "already, another txn recorded", "PAID", "T0", 12880, "CNY", VERDICT_SUSPENSE,
+          "{\"suspense\":\"PAID\"}", NULL, REVIEW_SECOND_PAYMENT, false, "PAID", "T0" },
+        { "further on, another txn recorded", "SHIPPED", "T0", 12880, "CNY", VERDICT_SUSPENSE,
+          "{\"suspense\":\"SHIPPED\"}", NULL, REVIEW_SECOND_PAYMENT, false, "SHIPPED", "T0" },
         { "wait", "DRAFT", "", 12880, "CNY", VERDICT_PARKED, "", "TOO_EARLY", NULL, false, "DRAFT",
           "" },
-        { "otherwise suspense", "CLOSED", "", 12880, "CNY", VERDICT_HELD, "", "NEEDS_SUSPENSE",
-          NULL, false, "CLOSED", "" },
-        { "a state of no rule", "ELSE", "", 12880, "CNY", VERDICT_HELD, "", "NEEDS_SUSPENSE", NULL,
-          false, "ELSE", "" },
+        { "otherwise suspense", "CLOSED", "", 12880, "CNY", VERDICT_SUSPENSE,
+          "{\"suspense\":\"CLOSED\"}", NULL, REVIEW_STATE_REFUSED, false, "CLOSED", "" },
+        { "a state of no rule", "ELSE", "", 12880, "CNY", VERDICT_SUSPENSE,
+          "{\"suspense\":\"ELSE\"}", NULL, REVIEW_STATE_REFUSED, false, "ELSE", "" },
 };
 
 static struct order order_of(const char *status, const char *paid_txn, int64_t amount,
@@ -139,7 +140,8 @@ START_TEST(the_same_txn_of_another_channel_is_another_payment)
         struct order order = order_of("PAID", "T1", 12880, "CNY");
         snprintf(order.paid_channel, sizeof order.paid_channel, "WECHAT");
         judge_it(notification, &order);
-        is(VERDICT_HELD, "", "SECOND_PAYMENT");
+        is(VERDICT_SUSPENSE, "{\"suspense\":\"PAID\"}", NULL);
+        ck_assert_str_eq(judgement.review, REVIEW_SECOND_PAYMENT);
 }
 END_TEST
 
@@ -260,7 +262,8 @@ START_TEST(two_notifications_of_one_order_are_judged_one_after_the_other)
         struct po_notification second = *notification;
         snprintf(second.txn, sizeof second.txn, "T2");
         judge_it(&second, &order);
-        is(VERDICT_HELD, "", "SECOND_PAYMENT");
+        is(VERDICT_SUSPENSE, "{\"suspense\":\"PAID\"}", NULL);
+        ck_assert_str_eq(judgement.review, REVIEW_SECOND_PAYMENT);
         ck_assert_str_eq(order.paid_txn, "T1");
 
         /* the same money under another event's key */
@@ -325,7 +328,22 @@ START_TEST(what_does_not_wait_does_not_give_up)
         order = order_of("CLOSED", "", 12880, "CNY");
         judge_it(notification, &order);
         give_up(notification, &order);
-        is(VERDICT_HELD, "", "NEEDS_SUSPENSE");
+        is(VERDICT_SUSPENSE, "{\"suspense\":\"CLOSED\"}", NULL);
+        ck_assert_str_eq(judgement.review, REVIEW_STATE_REFUSED);
+}
+END_TEST
+
+START_TEST(without_money_nothing_goes_to_suspense)
+{
+        struct po_notification *notification =
+                payment("ORDER_SHIPPED:\n"
+                        "  order: { from: [PAID], to: SHIPPED }\n"
+                        "X:\n  order: { from: [PENDING_PAY], to: PAID }\n");
+        notification->amount_kind = PO_AMOUNT_NONE;
+        struct order order = order_of("CLOSED", "", 12880, "CNY");
+        judge_it(notification, &order);
+        is(VERDICT_REJECTED, "", "STATE_REFUSED");
+        ck_assert(!order.moved && judgement.review == NULL);
 }
 END_TEST
 
@@ -338,4 +356,5 @@ UNIT_MAIN("judge", an_orders_state_and_payment_decide, a_moved_order_records_its
           an_event_without_money_moves_the_order_and_records_no_payment,
           two_notifications_of_one_order_are_judged_one_after_the_other,
           one_with_money_gives_up_to_suspense_for_a_person,
-          one_without_money_gives_up_as_a_dead_letter, what_does_not_wait_does_not_give_up)
+          one_without_money_gives_up_as_a_dead_letter, what_does_not_wait_does_not_give_up,
+          without_money_nothing_goes_to_suspense)

@@ -17,6 +17,7 @@ static struct po_notification *payment(void)
                                            .event = "PAYMENT_RECEIVED",
                                            .order_no = "R8-1",
                                            .amount_kind = PO_AMOUNT_THIS,
+                                           .fee_minor = 77,
                                            .amount_minor = 12880,
                                            .currency = "CNY",
                                            .occurred_at_us = PO_TIME_UNKNOWN };
@@ -38,6 +39,7 @@ static void comes_back(void)
         ck_assert_str_eq(read_back.parent, sealed.parent);
         ck_assert_str_eq(read_back.refund_no, sealed.refund_no);
         ck_assert_int_eq(read_back.amount_kind, sealed.amount_kind);
+        ck_assert_int_eq(read_back.fee_minor, sealed.fee_minor);
         ck_assert_int_eq(read_back.amount_minor, sealed.amount_minor);
         ck_assert_str_eq(read_back.currency, sealed.currency);
         ck_assert_int_eq(read_back.occurred_at_us, sealed.occurred_at_us);

@@ -85,6 +85,19 @@ START_TEST(several_items_are_one_statement)
 }
 END_TEST
 
+START_TEST(each_may_have_a_reason_of_its_own)
+{
+        db = fake_db_open();
+        conflict(0);
+        conflict(1);
+        postings[0].review = REVIEW_SECOND_PAYMENT;
+        postings[1].review = REVIEW_STATE_REFUSED;
+        ck_assert_int_eq(insert(NULL, 2, false), PO_OK);
+        unit_assert_in(fake_statement("INSERT INTO review"), "(1,1000,'SECOND_PAYMENT',");
+        unit_assert_in(fake_statement("INSERT INTO review"), "(1,1001,'STATE_REFUSED',");
+}
+END_TEST
+
 START_TEST(an_error_travels_up_with_its_class)
 {
         db = fake_db_open();
@@ -100,4 +113,4 @@ UNIT_MAIN("review", nothing_to_review_asks_nothing,
           a_conflict_is_kept_with_both_fingerprints_and_the_second_body,
           without_body_nothing_of_it_is_kept, a_tombstones_body_is_null_and_an_empty_one_empty,
           an_item_without_money_has_neither_amount_nor_currency, several_items_are_one_statement,
-          an_error_travels_up_with_its_class)
+          each_may_have_a_reason_of_its_own, an_error_travels_up_with_its_class)
