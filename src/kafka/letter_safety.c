@@ -59,6 +59,22 @@ static void compare(struct judgement *judgement, const struct topic_facts *lette
         }
 }
 
+/* A letter bears its record's time: one that is older than the retention is gone at once. */
+static void advise(struct judgement *judgement, const struct topic_facts *letters)
+{
+        char finding[FINDING_BYTES];
+        if (letters->compacted || letters->retention_ms < 0 || !letters->ages_by_record)
+                return;
+        snprintf(finding, sizeof finding,
+                 "%s deletes a letter %" PRId64 " ms after the time of its record, which may be "
+                 "as soon as it is written",
+                 letters->name, letters->retention_ms);
+        judgement->told(judgement->context, false, finding,
+                        "set retention.ms of the dead-letter topic to -1, or its "
+                        "message.timestamp.type to LogAppendTime (letters then bear the time at "
+                        "which they were written)");
+}
+
 bool letter_safety_judge(const struct topic_facts *letters, const struct topic_facts *sources,
                          size_t sources_count, letter_finding told, void *context)
 {
@@ -90,5 +106,6 @@ bool letter_safety_judge(const struct topic_facts *letters, const struct topic_f
                        "last would stay, and one without a key is refused");
         for (size_t i = 0; i < sources_count; i++)
                 compare(&judgement, letters, &sources[i]);
+        advise(&judgement, letters);
         return judgement.safe;
 }

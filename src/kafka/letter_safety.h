@@ -12,8 +12,8 @@
 #include "kafka/topics.h"
 
 /*
- * One finding with its mend. unsafe: `run` refuses to start; else it is a thing that could not be
- * seen. The texts live during the call only.
+ * One finding with its mend. unsafe: `run` refuses to start; else it is advice, or a thing that
+ * could not be seen. The texts live during the call only.
  */
 typedef void (*letter_finding)(void *context, bool unsafe, const char *finding, const char *mend);
 
@@ -22,6 +22,7 @@ typedef void (*letter_finding)(void *context, bool unsafe, const char *finding, 
  * compacted (a letter without a key would be refused, one with a key would replace an earlier one),
  * one of the sources by its name, max.message.bytes smaller or retention.ms shorter than a
  * source's. Sources that do not exist, or whose configuration is not known, are not compared.
+ * Advice: letters that are deleted by the age of their records.
  */
 bool letter_safety_judge(const struct topic_facts *letters, const struct topic_facts *sources,
                          size_t sources_count, letter_finding told, void *context);

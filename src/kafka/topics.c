@@ -94,6 +94,7 @@ enum po_class topics_read(const struct kafka_property *properties, size_t proper
 /* What the brokers say of one topic's configuration. */
 struct answer {
         const char *policy;                      /* NULL: not told */
+        const char *timestamp_type;              /* NULL: not told */
         int64_t message_bytes_max, retention_ms; /* UNTOLD, too */
 };
 
@@ -118,6 +119,8 @@ static void answer_read(const rd_kafka_ConfigResource_t *resource, struct answer
                         continue;
                 if (strcmp(name, "cleanup.policy") == 0)
                         answer_out->policy = value;
+                else if (strcmp(name, "message.timestamp.type") == 0)
+                        answer_out->timestamp_type = value;
                 else if (strcmp(name, "max.message.bytes") == 0)
                         answer_out->message_bytes_max = number_read(value);
                 else if (strcmp(name, "retention.ms") == 0)
@@ -139,6 +142,8 @@ static void note_answer(struct topic_facts *facts, const struct answer *answer)
         int64_t retention_ms = strstr(answer->policy, "delete") == NULL ? -1 : answer->retention_ms;
         facts->configured = first || facts->configured;
         facts->compacted |= strstr(answer->policy, "compact") != NULL;
+        facts->ages_by_record |=
+                answer->timestamp_type != NULL && strcmp(answer->timestamp_type, "CreateTime") == 0;
         if (answer->message_bytes_max > facts->message_bytes_max)
                 facts->message_bytes_max = answer->message_bytes_max;
         if (first ||

@@ -22,6 +22,7 @@ struct topic_facts {
         bool compacted;            /* cleanup.policy contains compact */
         int64_t message_bytes_max; /* max.message.bytes; of a pattern's topics the largest */
         int64_t retention_ms;      /* -1: for ever, or never deleted; of a pattern's the longest */
+        bool ages_by_record;       /* message.timestamp.type is CreateTime, of any of a pattern's */
 };
 
 /*

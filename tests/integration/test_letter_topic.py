@@ -7,7 +7,7 @@ from support.wait import wait_until
 from support.worker import free_port, notification
 
 CONFIGURATION = 78
-SOURCE = {"max.message.bytes": "900000", "retention.ms": "3600000"}
+SOURCE = {"max.message.bytes": "900000", "retention.ms": "3600000", "message.timestamp.type": "LogAppendTime"}
 
 
 def world(postonce, kafka, letters, source=None):
@@ -20,6 +20,10 @@ def world(postonce, kafka, letters, source=None):
     postonce.configure({"topics": None})
     postonce.configure({"topics": {topic: {}}, "dead_letter": {"topic": dead}})
     postonce.migrate()
+    return look(postonce)
+
+
+def look(postonce):
     rows = json.loads(postonce.run("check", "-o", "json", check=False).stdout)["findings"]
     return [row for row in rows if row["area"] == "dead letters"]
 
@@ -51,6 +55,19 @@ def test_a_topic_at_least_like_its_source_is_safe(postonce, kafka):
     postonce.publish({"no": "notification"})
     assert postonce.drain() == [0]
     assert len(postonce.dead_letters()) == 1
+
+
+def test_letters_that_the_age_of_their_records_deletes_are_told_with_the_mend(postonce, kafka):
+    """A letter bears its record's time, so that the topic may delete it as soon as it is written."""
+    found = world(postonce, kafka, {"message.timestamp.type": "CreateTime"})
+    assert [row["state"] for row in found] == ["warning", "ok"]
+    assert "retention.ms of the dead-letter topic to -1" in found[0]["mend"]
+    assert "message.timestamp.type to LogAppendTime" in found[0]["mend"]
+    for mend in ({"retention.ms": "-1"}, {"message.timestamp.type": "LogAppendTime"}):
+        kafka.configure(postonce.dead_letter_topic, {**SOURCE, "message.timestamp.type": "CreateTime", **mend})
+        wait_until(lambda: [row["state"] for row in look(postonce)] == ["ok"], f"nothing is told after {mend}")
+    postonce.publish({"no": "notification"})
+    assert postonce.drain() == [0], "advice does not stop it"
 
 
 def test_all_that_is_unsafe_is_named_at_once(postonce, kafka):

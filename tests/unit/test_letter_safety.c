@@ -115,6 +115,20 @@ START_TEST(every_finding_is_told)
 }
 END_TEST
 
+START_TEST(letters_that_are_deleted_by_the_age_of_their_records_are_told_but_not_refused)
+{
+        struct topic_facts letters = topic_of("callbacks.DLT"), source = topic_of("callbacks");
+        letters.ages_by_record = true;
+        ck_assert(judge(&letters, &source, 1));
+        ck_assert_int_eq(told.unseen, 1);
+        unit_assert_in(told.text, "callbacks.DLT deletes a letter 604800000 ms after the time of");
+        unit_assert_in(told.text, "message.timestamp.type to LogAppendTime");
+        letters.retention_ms = -1;
+        ck_assert(judge(&letters, &source, 1));
+        ck_assert_int_eq(told.unseen, 0);
+}
+END_TEST
+
 START_TEST(what_the_brokers_do_not_tell_is_no_refusal)
 {
         struct topic_facts letters = topic_of("callbacks.DLT"), source = topic_of("callbacks");
@@ -134,4 +148,5 @@ UNIT_MAIN("letter_safety", a_topic_like_its_sources_is_safe, a_missing_topic_is_
           a_compacted_topic_is_unsafe, a_topic_for_smaller_messages_is_unsafe,
           a_topic_that_forgets_before_its_source_is_unsafe,
           a_topic_that_is_its_own_source_is_unsafe, every_finding_is_told,
+          letters_that_are_deleted_by_the_age_of_their_records_are_told_but_not_refused,
           what_the_brokers_do_not_tell_is_no_refusal)
