@@ -9,8 +9,14 @@ SELECT 'entry without outcome', e.claim_id FROM entry e LEFT JOIN outcome o ON o
 SELECT 'unbalanced', e.claim_id, e.currency, SUM(e.amount) FROM entry e GROUP BY e.claim_id, e.currency HAVING SUM(e.amount) <> 0;
 -- P7: only money that was posted has entries
 SELECT 'entries of a verdict without money', o.claim_id, o.verdict FROM outcome o JOIN entry e ON e.claim_id = o.claim_id WHERE o.verdict NOT IN ('POSTED', 'SUSPENSE');
+-- P7: money that was posted has entries: always in suspense, and where its event has them at all
+SELECT 'money without entries', o.claim_id, o.verdict FROM outcome o JOIN claim c ON c.id = o.claim_id LEFT JOIN entry e ON e.claim_id = o.claim_id WHERE o.verdict IN ('POSTED', 'SUSPENSE') AND c.amount > 0 AND e.claim_id IS NULL AND (o.verdict = 'SUSPENSE' OR c.event_type IN (SELECT b.event_type FROM claim b JOIN outcome p ON p.claim_id = b.id AND p.verdict = 'POSTED' JOIN entry n ON n.claim_id = b.id AND n.line = 0));
 -- P7: an entry in another currency than its account's
 SELECT 'currency differs from account', e.claim_id, e.line FROM entry e JOIN account a ON a.id = e.account_id WHERE a.currency <> e.currency;
+-- P7: books of one tenant, in the currency of the money that was claimed (unless a person accepted another content)
+SELECT 'entry of another tenant or currency', e.claim_id, e.line FROM entry e JOIN claim c ON c.id = e.claim_id JOIN outcome o ON o.claim_id = e.claim_id JOIN account a ON a.id = e.account_id WHERE a.tenant_id <> c.tenant_id OR (o.payload_hash = c.payload_hash AND c.currency <> e.currency);
+SELECT 'entry without account', e.claim_id, e.line FROM entry e LEFT JOIN account a ON a.id = e.account_id WHERE a.id IS NULL;
+SELECT 'balance without account', b.account_id FROM balance b LEFT JOIN account a ON a.id = b.account_id WHERE a.id IS NULL;
 -- P7: balances equal the sum of entries, both ways
 SELECT 'balance differs', b.account_id, b.total, COALESCE(s.total, 0) FROM (SELECT account_id, SUM(amount) AS total FROM balance GROUP BY account_id) b LEFT JOIN (SELECT account_id, SUM(amount) AS total FROM entry GROUP BY account_id) s ON s.account_id = b.account_id WHERE b.total <> COALESCE(s.total, 0);
 SELECT 'entries without balance', s.account_id FROM (SELECT DISTINCT account_id FROM entry) s LEFT JOIN balance b ON b.account_id = s.account_id WHERE b.account_id IS NULL;
@@ -22,5 +28,9 @@ SELECT 'order paid twice', c.tenant_id, c.order_no, COUNT(*) FROM outcome o JOIN
 -- P8: an order that a posting paid names that posting's movement
 -- (in this order of tables: after a crash MariaDB's statistics are empty, and it would scan claim for each order)
 SELECT 'order names another payment', c.order_no FROM outcome o STRAIGHT_JOIN claim c ON c.id = o.claim_id STRAIGHT_JOIN payment_order p ON p.tenant_id = c.tenant_id AND p.order_no = c.order_no WHERE o.verdict = 'POSTED' AND o.result_json = '{"posted":"PAID"}' AND (p.paid_txn IS NULL OR c.idem_key <> CONCAT(p.paid_channel, ':', p.paid_txn, ':', c.event_type));
+-- P8: the movement that an order was moved to PAID by has an outcome (a service may insert an order with one of its own)
+SELECT 'order paid by nothing settled', p.tenant_id, p.order_no FROM payment_order p LEFT JOIN (SELECT c.tenant_id, SUBSTRING_INDEX(c.idem_key, ':', 2) AS movement FROM claim c JOIN outcome o ON o.claim_id = c.id) m ON m.tenant_id = p.tenant_id AND m.movement = CONCAT(p.paid_channel, ':', p.paid_txn) WHERE p.status = 'PAID' AND p.moved_at IS NOT NULL AND p.paid_txn IS NOT NULL AND m.movement IS NULL;
 -- the queue of people: a review item without its claim
 SELECT 'review without claim', r.id FROM review r LEFT JOIN claim c ON c.id = r.claim_id WHERE c.id IS NULL;
+-- what waits for its time: a notification without its claim
+SELECT 'parked without claim', p.claim_id FROM parked p LEFT JOIN claim c ON c.id = p.claim_id WHERE c.id IS NULL;
