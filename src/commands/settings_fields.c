@@ -19,7 +19,7 @@ enum {
         LETTERS_PER_MINUTE_MAX = 1000000,
         PROPERTIES_MAX = 256,
         TOPICS_MAX = 256,
-        PROFILES_MAX = 64,
+        PROFILES_MAX = 256,
 };
 
 /* Room for the members of a map or list, or NULL with error filled. */

@@ -12,7 +12,8 @@ from .wait import tail
 
 INITIALIZE_TIMEOUT_S = 180
 USER = "postonce"
-COMMON = ["--bind-address=127.0.0.1", "--skip-name-resolve", "--innodb-buffer-pool-size=256M",
+BUFFER_POOL = "256M"
+COMMON = ["--bind-address=127.0.0.1", "--skip-name-resolve",
           "--innodb-flush-log-at-trx-commit=1", "--sync-binlog=1", "--max-connections=200"]
 
 
@@ -47,7 +48,7 @@ def users_sql(password):
 class Preparation:
     """A server whose data are being made: `initialize` runs beside the others', `started` uses it."""
 
-    def __init__(self, name, directory, home, inside, save):
+    def __init__(self, name, directory, home, inside, save, buffer_pool):
         """home: the server's own folder; inside: the same as the server sees it (another name under chroot)."""
         self.home = home
         password = secrets.token_hex(12)
@@ -60,7 +61,7 @@ class Preparation:
                       "log": str(self.log), "pid": 0, "started": 0, "argv": []}
         self.server = Server(self.facts, ready, save)
         self.common = [f"--datadir={inside}/data", f"--socket={inside}/socket", f"--pid-file={inside}/pid",
-                       f"--port={port}", *COMMON]
+                       f"--port={port}", f"--innodb-buffer-pool-size={buffer_pool}", *COMMON]
 
     def begin(self, command):
         with open(self.log, "ab") as log:
@@ -76,14 +77,14 @@ def as_root():
     return ["--user=root"] if os.geteuid() == 0 else []
 
 
-def prepare_mysql(directory, save):
+def prepare_mysql(directory, save, buffer_pool=BUFFER_POOL):
     """Raises fetch.Unavailable if there is no MySQL to be had."""
     root, program = fetch.mysql_root()
     unpacked = root != pathlib.Path("/")
     home = pathlib.Path(tempfile.mkdtemp(prefix="postonce-", dir=root / "tmp" if unpacked else directory))
     inside = pathlib.Path("/") / home.relative_to(root)
     run = ["chroot", str(root), program] if unpacked else [program]
-    preparation = Preparation("mysql", directory, home, inside, save)
+    preparation = Preparation("mysql", directory, home, inside, save, buffer_pool)
     base = [*run, "--no-defaults", *as_root(), *preparation.common, "--mysqlx=OFF",
             "--secure-file-priv=NULL"]  # its default is a folder that only the full package makes
     preparation.facts["argv"] = base
@@ -91,13 +92,13 @@ def prepare_mysql(directory, save):
     return preparation
 
 
-def prepare_mariadb(directory, save):
+def prepare_mariadb(directory, save, buffer_pool=BUFFER_POOL):
     home = pathlib.Path(tempfile.mkdtemp(prefix="mariadb-", dir=directory))
     program = shutil.which("mariadbd") or "/usr/sbin/mariadbd"
     installer = shutil.which("mariadb-install-db")
     if not installer or not os.path.exists(program):
         raise StartFailed("mariadbd and mariadb-install-db are missing; tests/install-deps brings them")
-    preparation = Preparation("mariadb", directory, home, home, save)
+    preparation = Preparation("mariadb", directory, home, home, save, buffer_pool)
     preparation.facts["argv"] = [program, "--no-defaults", *as_root(), *preparation.common]
     # force: it refuses to go on where the machine's own name has no address, as in a container.
     preparation.begin([installer, "--no-defaults", *as_root(), f"--datadir={home}/data", "--skip-test-db",
