@@ -11,6 +11,7 @@ static const struct command commands[] = {
         { "pause", "stops the intake, whole or of a channel, audited", command_pause },
         { "resume", "ends a pause", command_resume },
         { "order", "registers, sets and shows orders", command_order },
+        { "claim", "takes over an older idempotency table", command_claim },
         { "replay", "sends dead letters back to the topics they came from", command_replay },
         { "dev-broker", "an in-process Kafka for trying things without a broker",
           command_dev_broker },

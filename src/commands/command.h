@@ -58,6 +58,7 @@ int command_finish(int code);
 extern const char version_text[];
 
 int command_check(int argc, char **argv);
+int command_claim(int argc, char **argv);
 int command_dev_broker(int argc, char **argv);
 int command_hold(int argc, char **argv);
 int command_migrate(int argc, char **argv);

@@ -5,17 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
+#include "base/csv.h"
 #include "channel/currency.h"
 #include "channel/money.h"
 
-enum { COLUMNS_MAX = 16, TENANT_DIGITS_MAX = 18 };
+enum { TENANT_DIGITS_MAX = 18 };
 
-enum column { COLUMN_ORDER_NO, COLUMN_AMOUNT, COLUMN_CURRENCY, COLUMN_TENANT, COLUMN_COUNT };
-static const char *const column_names[COLUMN_COUNT] = { "order_no", "amount", "currency",
-                                                        "tenant_id" };
+enum column { COLUMN_ORDER_NO, COLUMN_AMOUNT, COLUMN_CURRENCY, COLUMN_TENANT };
+static const char *const column_names[] = { "order_no", "amount", "currency", "tenant_id", NULL };
 
-static enum po_class check_order_no(const char *order_no, struct po_error *error)
+enum po_class order_no_check(const char *order_no, struct po_error *error)
 {
         size_t length = strlen(order_no);
         if (length == 0 || length >= PO_ORDER_NO_BYTES)
@@ -30,7 +29,7 @@ static enum po_class check_order_no(const char *order_no, struct po_error *error
         return PO_OK;
 }
 
-static enum po_class parse_tenant(const char *text, int64_t *tenant_id, struct po_error *error)
+enum po_class tenant_parse(const char *text, int64_t *tenant_id, struct po_error *error)
 {
         if (text == NULL || text[0] == '\0')
                 return PO_OK;
@@ -49,8 +48,8 @@ enum po_class order_parse(const struct order_text *text, int64_t tenant_id, cons
         int exponent;
         memset(order_out, 0, sizeof *order_out);
         order_out->tenant_id = tenant_id;
-        if (check_order_no(text->order_no, error) != PO_OK ||
-            parse_tenant(text->tenant_id, &order_out->tenant_id, error) != PO_OK)
+        if (order_no_check(text->order_no, error) != PO_OK ||
+            tenant_parse(text->tenant_id, &order_out->tenant_id, error) != PO_OK)
                 return error->kind;
         if (!currency_find(text->currency, &exponent))
                 return po_refuse(error, "CURRENCY_UNKNOWN",
@@ -66,36 +65,6 @@ enum po_class order_parse(const struct order_text *text, int64_t tenant_id, cons
         return PO_OK;
 }
 
-/* Cuts line in place into fields; "…" with "" for a quote. False: a quote that does not end. */
-static bool split_line(char *line, char **fields, size_t *count_out)
-{
-        *count_out = 0;
-        for (char *at = line;; at++) {
-                char *write = at;
-                if (*count_out == COLUMNS_MAX)
-                        return true;
-                fields[(*count_out)++] = at;
-                if (*at == '"') {
-                        for (at++; *at != '\0' && !(at[0] == '"' && at[1] != '"'); at++) {
-                                at += *at == '"';
-                                *write++ = *at;
-                        }
-                        if (*at == '\0')
-                                return false;
-                        at++;
-                } else {
-                        at += strcspn(at, ",");
-                        write = at;
-                }
-                bool last = *at == '\0';
-                if (!last && *at != ',')
-                        return false;
-                *write = '\0';
-                if (last)
-                        return true;
-        }
-}
-
 /* An order and where it stands. */
 struct row {
         struct order order;
@@ -103,83 +72,10 @@ struct row {
 };
 
 struct reader {
-        const char *path;
-        size_t line;
-        size_t columns[COLUMN_COUNT]; /* places of the known columns */
-        size_t width;
+        struct csv *csv;
         size_t count, capacity;
         struct row *rows;
 };
-
-static enum po_class refuse(const struct reader *reader, struct po_error *error)
-{
-        return po_within(error, "%s:%zu", reader->path, reader->line);
-}
-
-static enum po_class split(const struct reader *reader, char *line, char **fields,
-                           size_t *count_out, struct po_error *error)
-{
-        if (split_line(line, fields, count_out))
-                return PO_OK;
-        po_refuse(error, "MALFORMED_CSV", "a quote does not end where its field ends");
-        return refuse(reader, error);
-}
-
-static enum po_class read_header(struct reader *reader, char *line, struct po_error *error)
-{
-        char *fields[COLUMNS_MAX];
-        if (strncmp(line, "\xEF\xBB\xBF", 3) == 0)
-                line += 3;
-        for (size_t i = 0; i < COLUMN_COUNT; i++)
-                reader->columns[i] = SIZE_MAX;
-        if (split(reader, line, fields, &reader->width, error) != PO_OK)
-                return error->kind;
-        for (size_t i = 0; i < reader->width; i++) {
-                size_t known = 0;
-                while (known < COLUMN_COUNT && strcmp(column_names[known], fields[i]) != 0)
-                        known++;
-                if (known == COLUMN_COUNT || reader->columns[known] != SIZE_MAX) {
-                        po_refuse(
-                                error, "MALFORMED_CSV",
-                                "column %zu must be one of order_no, amount, currency, tenant_id, "
-                                "each once",
-                                i + 1);
-                        return refuse(reader, error);
-                }
-                reader->columns[known] = i;
-        }
-        for (size_t i = 0; i < COLUMN_TENANT; i++)
-                if (reader->columns[i] == SIZE_MAX) {
-                        po_refuse(error, "MALFORMED_CSV", "the header has no column %s",
-                                  column_names[i]);
-                        return refuse(reader, error);
-                }
-        return PO_OK;
-}
-
-static enum po_class read_row(const struct reader *reader, char *line, int64_t tenant_id,
-                              const char *status, struct order *order_out, struct po_error *error)
-{
-        char *fields[COLUMNS_MAX];
-        size_t count;
-        if (split(reader, line, fields, &count, error) != PO_OK)
-                return error->kind;
-        if (count != reader->width) {
-                po_refuse(error, "MALFORMED_CSV", "expected %zu fields", reader->width);
-                return refuse(reader, error);
-        }
-        const struct order_text text = {
-                .order_no = fields[reader->columns[COLUMN_ORDER_NO]],
-                .amount = fields[reader->columns[COLUMN_AMOUNT]],
-                .currency = fields[reader->columns[COLUMN_CURRENCY]],
-                .tenant_id = reader->columns[COLUMN_TENANT] == SIZE_MAX
-                                     ? NULL
-                                     : fields[reader->columns[COLUMN_TENANT]],
-        };
-        if (order_parse(&text, tenant_id, status, order_out, error) != PO_OK)
-                return refuse(reader, error);
-        return PO_OK;
-}
 
 static int compare_ids(const struct row *a, const struct row *b)
 {
@@ -196,7 +92,7 @@ static int compare_rows(const void *left, const void *right)
 }
 
 /* Sorts the rows and hands their orders over. */
-static enum po_class give_orders(struct reader *reader, struct order_file *file,
+static enum po_class give_orders(struct reader *reader, const char *path, struct order_file *file,
                                  struct po_error *error)
 {
         if (reader->count == 0)
@@ -208,8 +104,7 @@ static enum po_class give_orders(struct reader *reader, struct order_file *file,
                         continue;
                 po_refuse(error, "ORDER_TWICE", "order %s of tenant %lld stands in line %zu, too",
                           second->order.order_no, (long long)second->order.tenant_id, first->line);
-                reader->line = second->line;
-                return refuse(reader, error);
+                return po_within(error, "%s:%zu", path, second->line);
         }
         file->orders = calloc(reader->count, sizeof *file->orders);
         if (file->orders == NULL)
@@ -230,66 +125,51 @@ static enum po_class add_row(struct reader *reader, struct row **row_out, struct
                 reader->capacity = more;
         }
         *row_out = &reader->rows[reader->count++];
-        (*row_out)->line = reader->line;
+        (*row_out)->line = csv_line(reader->csv);
         return PO_OK;
 }
 
-/* Cuts the line's end off. A NUL would end the text early and hide what follows. */
-static enum po_class trim_line(const struct reader *reader, char *line, size_t length,
+static enum po_class read_row(const struct csv *csv, int64_t tenant_id, const char *status,
+                              struct order *order_out, struct po_error *error)
+{
+        const struct order_text text = {
+                .order_no = csv_field(csv, COLUMN_ORDER_NO),
+                .amount = csv_field(csv, COLUMN_AMOUNT),
+                .currency = csv_field(csv, COLUMN_CURRENCY),
+                .tenant_id = csv_field(csv, COLUMN_TENANT),
+        };
+        if (order_parse(&text, tenant_id, status, order_out, error) != PO_OK)
+                return csv_within(csv, error);
+        return PO_OK;
+}
+
+static enum po_class read_rows(struct reader *reader, int64_t tenant_id, const char *status,
                                struct po_error *error)
 {
-        if (memchr(line, '\0', length) != NULL) {
-                po_refuse(error, "CONTROL_CHARACTER", "the line has a NUL byte");
-                return refuse(reader, error);
-        }
-        if (length > 0 && line[length - 1] == '\n')
-                line[--length] = '\0';
-        if (length > 0 && line[length - 1] == '\r')
-                line[--length] = '\0';
-        return PO_OK;
-}
-
-static enum po_class read_lines(struct reader *reader, FILE *stream, int64_t tenant_id,
-                                const char *status, struct po_error *error)
-{
-        CLEANUP(cleanup_free) char *line = NULL;
-        size_t line_bytes = 0;
-        ssize_t length;
-        for (reader->line = 1; (length = getline(&line, &line_bytes, stream)) >= 0;
-             reader->line++) {
-                if (trim_line(reader, line, (size_t)length, error) != PO_OK)
-                        return error->kind;
+        for (bool there;;) {
                 struct row *row = NULL;
-                enum po_class kind;
-                if (reader->line == 1)
-                        kind = read_header(reader, line, error);
-                else if (line[0] == '\0')
-                        continue;
-                else if ((kind = add_row(reader, &row, error)) == PO_OK)
-                        kind = read_row(reader, line, tenant_id, status, &row->order, error);
-                if (kind != PO_OK)
-                        return kind;
+                if (csv_next(reader->csv, &there, error) != PO_OK)
+                        return error->kind;
+                if (!there)
+                        return PO_OK;
+                if (add_row(reader, &row, error) != PO_OK ||
+                    read_row(reader->csv, tenant_id, status, &row->order, error) != PO_OK)
+                        return error->kind;
         }
-        if (ferror(stream))
-                return po_fail(error, PO_SYSTEMIC, errno, "%s: %s", reader->path, strerror(errno));
-        if (reader->line > 1)
-                return PO_OK;
-        po_refuse(error, "MALFORMED_CSV", "the file is empty");
-        return refuse(reader, error);
 }
 
 enum po_class order_file_read(const char *path, int64_t tenant_id, const char *status,
                               struct order_file *file_out, struct po_error *error)
 {
         memset(file_out, 0, sizeof *file_out);
-        CLEANUP(cleanup_file) FILE *stream = fopen(path, "re");
-        if (stream == NULL)
-                return po_fail(error, PO_SYSTEMIC, errno, "%s: %s", path, strerror(errno));
-        struct reader reader = { .path = path };
-        enum po_class kind = read_lines(&reader, stream, tenant_id, status, error);
+        struct reader reader = { 0 };
+        enum po_class kind = csv_open(&reader.csv, path, column_names, COLUMN_TENANT, error);
         if (kind == PO_OK)
-                kind = give_orders(&reader, file_out, error);
+                kind = read_rows(&reader, tenant_id, status, error);
+        if (kind == PO_OK)
+                kind = give_orders(&reader, path, file_out, error);
         free(reader.rows);
+        csv_close(reader.csv);
         return kind;
 }
 

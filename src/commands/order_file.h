@@ -19,6 +19,12 @@ PO_MUST_USE enum po_class order_parse(const struct order_text *text, int64_t ten
                                       const char *status, struct order *order_out,
                                       struct po_error *error);
 
+/* RECORD: not 1…64 bytes, a space at an end, a control character. */
+PO_MUST_USE enum po_class order_no_check(const char *order_no, struct po_error *error);
+/* A tenant's number, 1 or more; NULL and "" leave *tenant_id as it is. RECORD (WRONG_TYPE). */
+PO_MUST_USE enum po_class tenant_parse(const char *text, int64_t *tenant_id,
+                                       struct po_error *error);
+
 struct order_file {
         size_t count;
         struct order *orders; /* ascending by id, each id once */
