@@ -42,7 +42,7 @@ struct po_notification {
         char parent[PO_TXN_BYTES]; /* for a refund: the payment's txn, encoded; may be empty */
         char refund_no[PO_ORDER_NO_BYTES];
         enum po_amount_kind amount_kind;
-        int64_t amount_minor; /* minor units of currency; > 0 unless PO_AMOUNT_NONE */
+        int64_t amount_minor; /* minor units of currency; > 0, or 0 if NET; NONE: 0 */
         int64_t fee_minor; /* what of PO_AMOUNT_THIS the channel keeps: 0 to amount_minor; 0: none
                             */
         char currency[PO_CURRENCY_BYTES];

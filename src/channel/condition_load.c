@@ -109,3 +109,12 @@ enum po_class read_section(const struct node *node, const struct field *field, v
 {
         return schema_read(node, field->section, target, error);
 }
+
+enum po_class read_node(const struct node *node, const struct field *field, void *target,
+                        struct po_error *error)
+{
+        (void)field;
+        (void)error;
+        *(const struct node **)target = node;
+        return PO_OK;
+}

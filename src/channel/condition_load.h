@@ -27,4 +27,8 @@ PO_MUST_USE enum po_class read_conditions(const struct node *node, const struct 
 PO_MUST_USE enum po_class read_section(const struct node *node, const struct field *field,
                                        void *target, struct po_error *error);
 
+/* target: const struct node *; the node itself, for whoever reads it later. */
+PO_MUST_USE enum po_class read_node(const struct node *node, const struct field *field,
+                                    void *target, struct po_error *error);
+
 #endif

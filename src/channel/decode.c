@@ -15,6 +15,7 @@
 #include "channel/header_tree.h"
 #include "channel/json_body.h"
 #include "channel/profile.h"
+#include "channel/verify_items.h"
 #include "channel/verify_members.h"
 #include "postonce/key.h"
 
@@ -155,6 +156,22 @@ static enum po_class profile_inside(const struct decoder *decoder, struct json_o
         return PO_OK;
 }
 
+/*
+ * An envelope is proven as its profile says. In the name of a channel whose own bodies must be
+ * signed there is none that could be, else it would be the way around their signatures.
+ */
+static enum po_class envelope_verify(const struct profile *profile, const struct record *record,
+                                     struct po_error *error)
+{
+        if (profile_is_envelope(profile))
+                return verify_record(&profile->only.verify, record, error);
+        if (profile_is_verified(profile))
+                return po_refuse(error, "SIGNATURE_INVALID",
+                                 "bodies of channel %s must be signed, and an envelope is not",
+                                 profile->channel);
+        return PO_OK;
+}
+
 /* A record that is, or by naming its channel itself claims to be, postonce's own form. */
 static enum po_class enveloped_decode(struct decoder *decoder, const struct record *record,
                                       const struct profile *profile,
@@ -163,10 +180,14 @@ static enum po_class enveloped_decode(struct decoder *decoder, const struct reco
 {
         static const struct charset_map utf8 = { .fallback = CHARSET_UTF8 };
         CLEANUP(json_root_put) struct json_object *root = NULL;
+        if (profile != NULL && envelope_verify(profile, record, error) != PO_OK)
+                return error->kind;
+        bool named = profile != NULL;
         if (body_parse(decoder->parser, BODY_ENVELOPE, &utf8, record->value, record->value_bytes,
                        &root, error) != PO_OK)
                 return error->kind;
-        if (profile == NULL && profile_inside(decoder, root, &profile, error) != PO_OK)
+        if (!named && (profile_inside(decoder, root, &profile, error) != PO_OK ||
+                       envelope_verify(profile, record, error) != PO_OK))
                 return error->kind;
         enum po_class kind = profile_blank(profile, &(struct scope){ 0 }, notification, error);
         if (kind == PO_OK)
@@ -192,6 +213,8 @@ static enum po_class root_read(struct body_parser *parser, const struct shape *s
                                      record->value_bytes, &root, error);
         if (kind == PO_OK)
                 kind = verify_members(&shape->verify, root, error);
+        if (kind == PO_OK)
+                kind = verify_items(&shape->verify, &shape->each, &shape->item, root, error);
         if (kind == PO_OK)
                 kind = unwrap_apply(&shape->unwrap, parser, root, error);
         if (kind == PO_OK)
@@ -294,5 +317,19 @@ void decoder_events(const struct decoder *decoder,
         for (size_t i = 0; i < decoder->profiles_count; i++) {
                 struct telling telling = { each, context, decoder->profiles[i] };
                 events_visit(decoder->profiles[i], event_tell, &telling);
+        }
+}
+
+void decoder_unverified(const struct decoder *decoder,
+                        void (*each)(void *context, const char *channel, const char *missing),
+                        void *context)
+{
+        for (size_t i = 0; i < decoder->profiles_count; i++) {
+                const struct profile *profile = decoder->profiles[i];
+                for (size_t s = 0; s < profile->shapes.count; s++) {
+                        const struct verify *verify = &profile->shapes.items[s].verify;
+                        if (verify->is_open)
+                                each(context, profile->channel, verify->missing);
+                }
         }
 }

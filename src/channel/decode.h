@@ -5,7 +5,8 @@
  * the envelope's member "channel"; none of them, or a label no profile has: UNKNOWN_CHANNEL.
  *
  * A record that names its channel itself is read as an envelope, whatever that channel's own body
- * is: whoever may write to a topic without a fixed channel may speak for every channel.
+ * is: whoever may write to a topic without a fixed channel may speak for every channel, but for
+ * those whose own bodies must be signed.
  */
 #ifndef CHANNEL_DECODE_H
 #define CHANNEL_DECODE_H
@@ -47,5 +48,14 @@ void decoder_trace(struct decoder *decoder, const struct trace *trace);
 void decoder_events(const struct decoder *decoder,
                     void (*each)(void *context, const char *channel, const char *event),
                     void *context);
+
+/*
+ * Every shape of a profile whose bodies are believed without a signature, for `check` and `run`;
+ * missing: the key that is not configured ("${env:NAME}"), or NULL where the profile has no verify.
+ * Not those with op: none: there somebody said that it is done elsewhere.
+ */
+void decoder_unverified(const struct decoder *decoder,
+                        void (*each)(void *context, const char *channel, const char *missing),
+                        void *context);
 
 #endif

@@ -99,7 +99,9 @@ enum po_class fill_amount(struct po_notification *notification, const struct amo
                 amount_minor = -amount_minor;
         if (amount_minor > MONEY_MINOR_MAX)
                 return po_refuse(error, "AMOUNT_OUT_OF_RANGE", "the difference is out of range");
-        if (amount_minor <= 0)
+        /* Nothing is left of a payment that was refunded altogether. */
+        bool may_be_zero = form->kind == PO_AMOUNT_NET;
+        if (amount_minor < 0 || (amount_minor == 0 && !may_be_zero))
                 return po_refuse(error, "AMOUNT_NOT_POSITIVE", "the amount is not above zero");
         notification->amount_kind = form->kind;
         notification->amount_minor = amount_minor;

@@ -56,7 +56,7 @@ PO_MUST_USE enum po_class fill_currency(struct po_notification *notification, co
  * The amount, after fill_currency(), in minor units of ISO 4217 whatever the channel counts in;
  * minus (NULL: nothing) is taken off. RECORD: AMOUNT_NOT_EXACT
  * (a JSON number with a fraction or an exponent: whoever wrote it may have rounded), WRONG_TYPE,
- * AMOUNT_NOT_POSITIVE, and what money.h refuses.
+ * AMOUNT_NOT_POSITIVE (0 is refused unless it is what is left: net), and what money.h refuses.
  */
 PO_MUST_USE enum po_class fill_amount(struct po_notification *notification,
                                       const struct amount_form *form, struct json_object *value,

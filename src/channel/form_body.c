@@ -9,12 +9,6 @@
 #include "channel/json_scan.h"
 #include "channel/utf8.h"
 
-/* The fields, each "name NUL value NUL": no text can hold a NUL of its own. */
-struct fields {
-        char *texts;
-        size_t length;
-};
-
 struct cursor {
         const char *bytes;
         size_t at, length;
@@ -58,7 +52,7 @@ static enum po_class escape_take(struct cursor *cursor, char *byte_out, struct p
 }
 
 /* Up to end, which is not taken, or to '&' or the end of all. */
-static enum po_class text_take(struct cursor *cursor, char end, struct fields *fields,
+static enum po_class text_take(struct cursor *cursor, char end, struct form_fields *fields,
                                struct po_error *error)
 {
         while (cursor->at < cursor->length) {
@@ -81,9 +75,9 @@ static enum po_class text_take(struct cursor *cursor, char end, struct fields *f
         return PO_OK;
 }
 
-/* texts has room for length + 1 bytes: "a=b&" becomes "a b ". */
-static enum po_class fields_take(const char *bytes, size_t length, struct fields *fields,
-                                 struct po_error *error)
+/* "a=b&" becomes "a b ", never more. */
+enum po_class form_fields_take(const char *bytes, size_t length, struct form_fields *fields,
+                               struct po_error *error)
 {
         struct cursor cursor = { .bytes = bytes, .length = length };
         for (;;) {
@@ -103,23 +97,34 @@ static enum po_class fields_take(const char *bytes, size_t length, struct fields
         }
 }
 
-static const char *text_next(const char *text)
+enum po_class form_text_decode(const char *bytes, size_t length, char *buffer, size_t *length_out,
+                               struct po_error *error)
 {
-        return text + strlen(text) + 1;
+        struct cursor cursor = { .bytes = bytes, .length = length };
+        struct form_fields field = { .texts = buffer };
+        do {
+                if (field.length > 0) /* what ended the piece before was a '&' */
+                        field.texts[field.length - 1] = cursor.bytes[cursor.at++];
+                if (text_take(&cursor, '&', &field, error) != PO_OK)
+                        return error->kind;
+        } while (cursor.at < length);
+        *length_out = field.length - 1;
+        return PO_OK;
 }
 
 /* The first one counts: a second is refused later on. */
-static enum po_class charset_choose(const struct fields *fields, const struct charset_map *map,
+static enum po_class charset_choose(const struct form_fields *fields, const struct charset_map *map,
                                     enum charset *charset_out, struct po_error *error)
 {
         *charset_out = map->fallback;
         if (map->field == NULL)
                 return PO_OK;
         const char *end = fields->texts + fields->length;
-        for (const char *name = fields->texts; name < end; name = text_next(text_next(name))) {
+        for (const char *name = fields->texts; name < end;
+             name = form_text_next(form_text_next(name))) {
                 if (strcmp(name, map->field) != 0)
                         continue;
-                if (!charset_find(text_next(name), charset_out))
+                if (!charset_find(form_text_next(name), charset_out))
                         return po_refuse(error, "CHARSET_UNKNOWN",
                                          "the character set that field %s names is not known",
                                          map->field);
@@ -128,7 +133,7 @@ static enum po_class charset_choose(const struct fields *fields, const struct ch
         return PO_OK;
 }
 
-static enum po_class fields_convert(struct fields *fields, enum charset charset,
+static enum po_class fields_convert(struct form_fields *fields, enum charset charset,
                                     struct charset_converter *converter, struct po_error *error)
 {
         if (charset == CHARSET_UTF8) {
@@ -149,7 +154,7 @@ static enum po_class fields_convert(struct fields *fields, enum charset charset,
         return PO_OK;
 }
 
-static enum po_class tree_make(const struct fields *fields, struct json_object **root_out,
+static enum po_class tree_make(const struct form_fields *fields, struct json_object **root_out,
                                struct po_error *error)
 {
         CLEANUP(json_root_put) struct json_object *root = json_object_new_object();
@@ -157,14 +162,15 @@ static enum po_class tree_make(const struct fields *fields, struct json_object *
                 return fail_memory(error);
         const char *end = fields->texts + fields->length;
         size_t count = 0;
-        for (const char *name = fields->texts; name < end; name = text_next(text_next(name))) {
+        for (const char *name = fields->texts; name < end;
+             name = form_text_next(form_text_next(name))) {
                 if (++count > JSON_VALUES_MAX)
                         return po_refuse(error, "TOO_MANY_VALUES", "over %d fields",
                                          JSON_VALUES_MAX);
                 if (json_object_object_get_ex(root, name, NULL))
                         return po_refuse(error, "DUPLICATE_FIELD",
                                          "field number %zu is there already", count);
-                struct json_object *value = json_object_new_string(text_next(name));
+                struct json_object *value = json_object_new_string(form_text_next(name));
                 if (value == NULL || json_object_object_add(root, name, value) != 0) {
                         json_object_put(value);
                         return fail_memory(error);
@@ -179,11 +185,11 @@ enum po_class form_body_parse(const char *bytes, size_t length, const struct cha
                               struct po_error *error)
 {
         CLEANUP(cleanup_free) char *texts = malloc(length + 1);
-        struct fields fields = { .texts = texts };
+        struct form_fields fields = { .texts = texts };
         enum charset chosen;
         if (texts == NULL)
                 return fail_memory(error);
-        enum po_class kind = fields_take(bytes, length, &fields, error);
+        enum po_class kind = form_fields_take(bytes, length, &fields, error);
         if (kind == PO_OK)
                 kind = charset_choose(&fields, charset, &chosen, error);
         if (kind == PO_OK)

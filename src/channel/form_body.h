@@ -8,11 +8,37 @@
 #define CHANNEL_FORM_BODY_H
 
 #include <stddef.h>
+#include <string.h>
 
 #include <json-c/json_object.h>
 
 #include "channel/charset.h"
 #include "postonce/error.h"
+
+/* Fields, each "name NUL value NUL" (no text holds a NUL of its own), in their character set. */
+struct form_fields {
+        char *texts;
+        size_t length;
+};
+
+static inline const char *form_text_next(const char *text)
+{
+        return text + strlen(text) + 1;
+}
+
+/*
+ * Takes the escapes apart, before any character set is looked at. fields->texts has room for
+ * length + 1 bytes, fields->length is 0. RECORD: MALFORMED_FORM and NUL_IN_TEXT as below.
+ */
+PO_MUST_USE enum po_class form_fields_take(const char *bytes, size_t length,
+                                           struct form_fields *fields, struct po_error *error);
+
+/*
+ * One text with percent escapes, '+' for a space, into buffer, which has room for length + 1 bytes
+ * and is ended with a NUL. RECORD: MALFORMED_FORM, NUL_IN_TEXT. A bare '&' stands for itself.
+ */
+PO_MUST_USE enum po_class form_text_decode(const char *bytes, size_t length, char *buffer,
+                                           size_t *length_out, struct po_error *error);
 
 /*
  * The tree is the caller's, to be put with json_object_put(). The character set is that of the

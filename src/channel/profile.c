@@ -207,6 +207,16 @@ bool profile_is_envelope(const struct profile *profile)
         return profile->shapes.items[0].body == BODY_ENVELOPE;
 }
 
+bool profile_is_verified(const struct profile *profile)
+{
+        for (size_t i = 0; i < profile->shapes.count; i++) {
+                const struct verify *verify = &profile->shapes.items[i].verify;
+                if (verify->op != VERIFY_NONE && !verify->is_open)
+                        return true;
+        }
+        return false;
+}
+
 const struct shape *profile_shape(const struct profile *profile, const struct scope *scope,
                                   const char *bytes, size_t length)
 {

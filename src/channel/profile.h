@@ -78,6 +78,9 @@ PO_MUST_USE enum po_class profile_blank(const struct profile *profile, const str
 /* Whether its records are postonce's own envelopes. */
 bool profile_is_envelope(const struct profile *profile);
 
+/* Whether bodies of one of its shapes must be signed. */
+bool profile_is_verified(const struct profile *profile);
+
 /* The first shape that fits, or NULL. scope: the record's headers. */
 const struct shape *profile_shape(const struct profile *profile, const struct scope *scope,
                                   const char *bytes, size_t length);

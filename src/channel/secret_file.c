@@ -4,12 +4,15 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <openssl/crypto.h>
 
 #include "base/cleanup.h"
 #include "config/schema.h"
+
+enum { VARIABLE_BYTES = 128 };
 
 /* path as it is, or behind the folder of the profile. */
 static bool path_join(const struct node *node, const char *path, char joined[PATH_MAX])
@@ -65,4 +68,33 @@ enum po_class secret_read(const struct node *node, char secret[SECRET_BYTES_MAX]
         OPENSSL_cleanse(buffer, sizeof buffer);
         *length_out = length;
         return kind;
+}
+
+enum po_class secret_files_each(const struct node *node, size_t most, secret_reader read,
+                                void *context, struct po_error *error)
+{
+        if (node_kind(node) != NODE_LIST)
+                return read(node, context, error);
+        if (node_count(node) == 0 || node_count(node) > most)
+                return node_fail(node, error, "key_file wants 1 to %zu files", most);
+        for (size_t i = 0; i < node_count(node); i++) {
+                enum po_class kind = read(node_at(node, i), context, error);
+                if (kind != PO_OK)
+                        return kind;
+        }
+        return PO_OK;
+}
+
+bool secret_is_unset(const char *text)
+{
+        static const char opening[] = "${env:";
+        char name[VARIABLE_BYTES];
+        size_t length = strlen(text), around = sizeof opening - 1;
+        if (strncmp(text, opening, around) != 0 || text[length - 1] != '}' ||
+            length - around > sizeof name)
+                return false;
+        memcpy(name, text + around, length - around - 1);
+        name[length - around - 1] = '\0';
+        const char *value = getenv(name);
+        return value == NULL || value[0] == '\0';
 }

@@ -2,6 +2,7 @@
 #ifndef CHANNEL_SECRET_FILE_H
 #define CHANNEL_SECRET_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "config/document.h"
@@ -20,5 +21,19 @@ PO_MUST_USE enum po_class secret_file_read(const struct node *node, char *buffer
 /* A secret of 1 to SECRET_BYTES_MAX bytes: the same without one line break at the end. */
 PO_MUST_USE enum po_class secret_read(const struct node *node, char secret[SECRET_BYTES_MAX],
                                       size_t *length_out, struct po_error *error);
+
+typedef enum po_class (*secret_reader)(const struct node *node, void *context,
+                                       struct po_error *error);
+
+/* Calls read for the text at node, or for each of the 1 to most texts of the list at node. */
+PO_MUST_USE enum po_class secret_files_each(const struct node *node, size_t most,
+                                            secret_reader read, void *context,
+                                            struct po_error *error);
+
+/*
+ * Where text is ${env:NAME} and nothing else, and the environment has no such variable or an empty
+ * one: true. Whatever else is wrong with a text is not said here.
+ */
+bool secret_is_unset(const char *text);
 
 #endif

@@ -146,12 +146,32 @@ static enum po_class items_check(const struct node *node, const struct shape *sh
         return PO_OK;
 }
 
+/* Whether the way to verify fits what is verified; without any, bodies are believed. */
+static enum po_class verify_check(const struct node *node, struct shape *shape,
+                                  struct po_error *error)
+{
+        const struct node *verify = node_member(node, "verify");
+        enum verify_op op = shape->verify.op;
+        if (verify == NULL)
+                shape->verify.is_open = true;
+        if (op == VERIFY_ALIPAY && shape->body != BODY_FORM)
+                return node_fail(verify, error, "alipay signs forms: body: form");
+        if (op == VERIFY_ADYEN && (shape->body != BODY_JSON || !pointer_is_given(&shape->each)))
+                return node_fail(verify, error, "adyen signs the items of each, in body: json");
+        if (shape->body == BODY_ENVELOPE &&
+            (op == VERIFY_ALIPAY || op == VERIFY_ADYEN || op == VERIFY_WECHAT_V2))
+                return node_fail(verify, error, "an envelope carries no signature of this op");
+        return PO_OK;
+}
+
 enum po_class shape_finish(const struct node *node, struct shape *shape, struct po_error *error)
 {
         const struct node *rules = node_member(node, "rules");
+        if (verify_check(node, shape, error) != PO_OK)
+                return error->kind;
         if (shape->body == BODY_ENVELOPE) {
-                static const char *const others[] = { "charset", "verify", "unwrap",    "guard",
-                                                      "each",    "item",   "exponents", "rules" };
+                static const char *const others[] = { "charset", "unwrap",    "guard", "each",
+                                                      "item",    "exponents", "rules" };
                 for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
                         if (node_member(node, others[i]) != NULL)
                                 return node_fail(node_member(node, others[i]), error,

@@ -43,7 +43,7 @@
                   .kind = FIELD_CUSTOM,                                                            \
                   .offset = (base) + offsetof(struct shape, verify),                               \
                   .reader = read_verify,                                                           \
-                  .help = "the signature over the raw bytes" },                                    \
+                  .help = "what proves that the channel wrote it; see verify_load.h" },            \
                 { .name = "unwrap",                                                                \
                   .kind = FIELD_CUSTOM,                                                            \
                   .offset = (base) + offsetof(struct shape, unwrap),                               \

@@ -13,38 +13,25 @@ struct step_source {
         const struct node *key_file;
 };
 
-static enum po_class key_load(const struct node *node, struct unwrap_step *step,
-                              struct po_error *error)
+/* context: the step. */
+static enum po_class key_load(const struct node *node, void *context, struct po_error *error)
 {
+        struct unwrap_step *step = context;
         char secret[SECRET_BYTES_MAX];
         size_t length;
+        if (secret_read(node, secret, &length, error) != PO_OK)
+                return error->kind;
+        enum po_class kind = PO_OK;
         unsigned char *key = step->keys[step->keys_count++];
-        enum po_class kind = secret_read(node, secret, &length, error);
-        if (kind == PO_OK && step->op == UNWRAP_AES_256_ECB_MD5KEY)
+        if (step->op == UNWRAP_AES_256_ECB_MD5KEY)
                 kind = unwrap_md5key(secret, length, key, error);
-        else if (kind == PO_OK && length != UNWRAP_KEY_BYTES)
+        else if (length != UNWRAP_KEY_BYTES)
                 kind = node_fail(node, error, "the key has %zu bytes, aes-256-gcm wants %d", length,
                                  UNWRAP_KEY_BYTES);
-        else if (kind == PO_OK)
+        else
                 memcpy(key, secret, UNWRAP_KEY_BYTES);
         OPENSSL_cleanse(secret, sizeof secret);
         return kind;
-}
-
-/* One file, or a list of them. */
-static enum po_class keys_load(const struct node *node, struct unwrap_step *step,
-                               struct po_error *error)
-{
-        if (node_kind(node) != NODE_LIST)
-                return key_load(node, step, error);
-        if (node_count(node) == 0 || node_count(node) > UNWRAP_KEYS_MAX)
-                return node_fail(node, error, "key_file wants 1 to %d files", UNWRAP_KEYS_MAX);
-        for (size_t i = 0; i < node_count(node); i++) {
-                enum po_class kind = key_load(node_at(node, i), step, error);
-                if (kind != PO_OK)
-                        return kind;
-        }
-        return PO_OK;
 }
 
 static enum po_class read_op(const struct node *node, const struct field *field, void *target,
@@ -78,15 +65,6 @@ static enum po_class read_then(const struct node *node, const struct field *fiel
         if (kind == PO_OK)
                 *(enum body_kind *)target = (enum body_kind)index;
         return kind;
-}
-
-static enum po_class read_node(const struct node *node, const struct field *field, void *target,
-                               struct po_error *error)
-{
-        (void)field;
-        (void)error;
-        *(const struct node **)target = node;
-        return PO_OK;
 }
 
 static const struct field step_fields[] = {
@@ -197,7 +175,9 @@ static enum po_class step_load(const struct node *node, struct unwrap_list *list
                                          "an earlier step goes there");
         struct unwrap_step *step = &list->items[list->count++];
         *step = source.step;
-        return source.key_file == NULL ? PO_OK : keys_load(source.key_file, step, error);
+        return source.key_file == NULL
+                       ? PO_OK
+                       : secret_files_each(source.key_file, UNWRAP_KEYS_MAX, key_load, step, error);
 }
 
 enum po_class read_unwrap(const struct node *node, const struct field *field, void *target,

@@ -8,6 +8,7 @@
 #include <openssl/evp.h>
 
 #include "base/cleanup.h"
+#include "channel/signature.h"
 
 enum { DIGEST_BYTES_MAX = 32 };
 
@@ -22,16 +23,11 @@ struct members {
         size_t text_bytes;            /* of "name=value&" of all */
 };
 
-static enum po_class fail_signature(struct po_error *error, const char *what)
-{
-        return po_refuse(error, "SIGNATURE_INVALID", "%s", what);
-}
-
 static enum po_class member_take(struct members *members, const char *name,
                                  struct json_object *value, struct po_error *error)
 {
         if (!json_object_is_type(value, json_type_string))
-                return fail_signature(error, "a member is no text");
+                return signature_fail(error, "a member is no text");
         const char *text = json_object_get_string(value);
         if (text[0] == '\0')
                 return PO_OK;
@@ -40,7 +36,7 @@ static enum po_class member_take(struct members *members, const char *name,
                 return PO_OK;
         }
         if (members->count == VERIFY_MEMBERS_MAX)
-                return fail_signature(error, "there are too many members");
+                return signature_fail(error, "there are too many members");
         if (strcmp(name, "sign_type") == 0)
                 members->sign_type = text;
         members->items[members->count++] = (struct member){ name, text };
@@ -57,7 +53,7 @@ static enum po_class members_take(struct members *members, struct json_object *r
                                   struct po_error *error)
 {
         if (!json_object_is_type(root, json_type_object))
-                return fail_signature(error, "the body has no members");
+                return signature_fail(error, "the body has no members");
         struct json_object_iterator at = json_object_iter_begin(root);
         struct json_object_iterator end = json_object_iter_end(root);
         for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at))
@@ -65,7 +61,7 @@ static enum po_class members_take(struct members *members, struct json_object *r
                                 json_object_iter_peek_value(&at), error) != PO_OK)
                         return error->kind;
         if (members->sign == NULL)
-                return fail_signature(error, "there is no member sign");
+                return signature_fail(error, "there is no member sign");
         qsort(members->items, members->count, sizeof members->items[0], member_compare);
         return PO_OK;
 }
@@ -125,7 +121,7 @@ static enum po_class members_check(const struct verify *verify, const struct mem
 {
         bool hmac = members->sign_type != NULL && strcmp(members->sign_type, "HMAC-SHA256") == 0;
         if (!hmac && members->sign_type != NULL && strcmp(members->sign_type, "MD5") != 0)
-                return fail_signature(error, "sign_type is neither MD5 nor HMAC-SHA256");
+                return signature_fail(error, "sign_type is neither MD5 nor HMAC-SHA256");
         size_t length;
         CLEANUP(cleanup_free) char *text = text_make(members, &length);
         if (text == NULL)
@@ -143,7 +139,7 @@ static enum po_class members_check(const struct verify *verify, const struct mem
         OPENSSL_cleanse(text + length, SECRET_BYTES_MAX);
         if (!computed)
                 return po_fail(error, PO_BUG, 0, "OpenSSL cannot verify");
-        return proven ? PO_OK : fail_signature(error, "no key gives this sign");
+        return proven ? PO_OK : signature_fail(error, "no key gives this sign");
 }
 
 enum po_class verify_members(const struct verify *verify, struct json_object *root,
@@ -151,7 +147,8 @@ enum po_class verify_members(const struct verify *verify, struct json_object *ro
 {
         const struct scope scope = { .root = root };
         struct members members = { 0 };
-        if (verify->op != VERIFY_WECHAT_V2 || pointer_find(&verify->unless, &scope) != NULL)
+        if (verify->is_open || verify->op != VERIFY_WECHAT_V2 ||
+            pointer_find(&verify->unless, &scope) != NULL)
                 return PO_OK;
         if (members_take(&members, root, error) != PO_OK)
                 return error->kind;

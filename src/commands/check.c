@@ -67,6 +67,21 @@ static void check_event(void *context, const char *channel, const char *event)
                 report_ok(events->report, "events", finding);
 }
 
+/* Who believes what nobody proved should know it. */
+static void check_unverified(void *context, const char *channel, const char *missing)
+{
+        char finding[160], mend[256];
+        snprintf(finding, sizeof finding, "%s: bodies are believed without a signature", channel);
+        if (missing != NULL)
+                snprintf(mend, sizeof mend, "set the variable of %.64s to the file with the key",
+                         missing);
+        else
+                snprintf(mend, sizeof mend,
+                         "give the profile `verify`; op: none if whoever writes to the topic has "
+                         "verified them");
+        report_warning(context, "signatures", finding, mend);
+}
+
 static void check_profiles(struct report *report, const struct settings *settings)
 {
         struct po_error error;
@@ -90,6 +105,8 @@ static void check_profiles(struct report *report, const struct settings *setting
                                        "list a profile in `channels`: every record is REJECTED "
                                        "UNKNOWN_CHANNEL");
         }
+        if (decoder != NULL)
+                decoder_unverified(decoder, check_unverified, report);
         if (rules != NULL && decoder != NULL)
                 decoder_events(decoder, check_event,
                                &(struct events){ .report = report, .rules = rules });

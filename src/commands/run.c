@@ -116,6 +116,13 @@ static unsigned end_hold_tries(const struct settings *settings)
                                                                             : HOLD_LASTS;
 }
 
+static void warn_unverified(void *context, const char *channel, const char *missing)
+{
+        (void)context;
+        log_warn("unverified", "channel=%s missing=%s", channel,
+                 missing != NULL ? missing : "verify");
+}
+
 static enum po_class open_parts(struct parts *parts, bool accept_data_loss, struct po_error *error)
 {
         struct settings *settings = parts->settings;
@@ -125,6 +132,7 @@ static enum po_class open_parts(struct parts *parts, bool accept_data_loss, stru
             parts_open_decoder(settings, &parts->decoder, error) != PO_OK ||
             list_topics(parts, error) != PO_OK)
                 return error->kind;
+        decoder_unverified(parts->decoder, warn_unverified, NULL);
         readiness_set("starting");
         if (!settings->http.off &&
             http_open(&parts->http, settings->http.address, (int)settings->http.port,

@@ -96,6 +96,17 @@ static void describe(struct rejection *rejection, const struct batch *batch)
                         text_format(&text, " [%s]", batch->postings[i].notification->key);
 }
 
+/* A record that its channel did not write: an attack, or a key that was changed on one side only.
+ */
+static void alarm_unless_proven(const struct parcel *parcel)
+{
+        static const char code[] = "SIGNATURE_INVALID";
+        const struct record *record = parcel->record;
+        if (strcmp(reason_of(parcel), code) == 0)
+                log_alarm(code, NULL, "topic=%s partition=%d offset=%lld", record->topic,
+                          (int)record->partition, (long long)record->offset);
+}
+
 static void collect(struct rejecter *rejecter, struct batch *batch)
 {
         rejecter->count = 0;
@@ -105,6 +116,7 @@ static void collect(struct rejecter *rejecter, struct batch *batch)
                         continue;
                 struct rejection *rejection = &rejecter->rejections[rejecter->count];
                 rejection->parcel = parcel;
+                alarm_unless_proven(parcel);
                 letter_id(parcel->record, rejection->id);
                 describe(rejection, batch);
                 rejecter->rows[rejecter->count++] = (struct letter_row){

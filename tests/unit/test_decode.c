@@ -445,6 +445,31 @@ START_TEST(a_profile_path_from_the_root_is_taken_as_it_is)
 }
 END_TEST
 
+START_TEST(an_envelope_is_no_way_around_a_channels_signatures)
+{
+        ck_assert_int_eq(decode(NULL, NULL, ENVELOPE("\"channel\":\"WECHAT\",")), PO_RECORD);
+        ck_assert_str_eq(error.reason, "SIGNATURE_INVALID");
+        ck_assert_uint_eq(count, 0);
+}
+END_TEST
+
+static void unverified_add(void *context, const char *channel, const char *missing)
+{
+        text_add(context, channel, missing != NULL ? missing : "verify");
+}
+
+START_TEST(every_channel_whose_keys_are_not_configured_is_told)
+{
+        char text[TEXT_BYTES] = "";
+        decoder_unverified(decoder, unverified_add, text);
+        ck_assert_str_eq(text, "SQB ${env:SQB_PUBLIC_KEY_FILE}\nGENERIC verify\nPAYPAL verify\n"
+                               "WECHAT ${env:WECHATPAY_KEY_ID}\n"
+                               "ALIPAY ${env:ALIPAY_PUBLIC_KEY_FILE}\n"
+                               "STRIPE ${env:STRIPE_ENDPOINT_SECRET_FILE}\n"
+                               "ADYEN ${env:ADYEN_HMAC_KEY_FILE}\n");
+}
+END_TEST
+
 static int is_payload(const struct dirent *entry)
 {
         const char *dot = strrchr(entry->d_name, '.');
@@ -471,6 +496,8 @@ static Suite *decode_suite(void)
         tcase_add_test(tcase,
                        a_later_copy_of_a_refund_with_a_larger_total_has_the_same_fingerprint);
         tcase_add_test(tcase, a_refused_record_leaves_no_trace_in_the_next);
+        tcase_add_test(tcase, an_envelope_is_no_way_around_a_channels_signatures);
+        tcase_add_test(tcase, every_channel_whose_keys_are_not_configured_is_told);
         tcase_add_test(tcase, every_event_of_a_profile_is_told_once);
         tcase_add_test(tcase, the_worked_example_of_the_documentation_is_the_tested_one);
         tcase_add_test(tcase, two_profiles_of_one_channel_are_refused);

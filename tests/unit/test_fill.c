@@ -220,6 +220,20 @@ START_TEST(times_are_read_from_texts_and_integers)
 }
 END_TEST
 
+START_TEST(what_is_left_of_a_payment_may_be_nothing)
+{
+        static const struct amount_form net = { AMOUNT_MINOR, PO_AMOUNT_NET, false,
+                                                AMOUNT_EXPONENT_ISO };
+        static const struct amount_form total = { AMOUNT_MINOR, PO_AMOUNT_CUMULATIVE, false,
+                                                  AMOUNT_EXPONENT_ISO };
+        ck_assert_int_eq(amount_in_form("CNY", &net, "\"0\""), 0);
+        ck_assert_int_eq(amount_in_form("CNY", &net, "-1"), -1);
+        ck_assert_str_eq(error.reason, "AMOUNT_NOT_POSITIVE");
+        ck_assert_int_eq(amount_in_form("CNY", &total, "0"), -1);
+        ck_assert_str_eq(error.reason, "AMOUNT_NOT_POSITIVE");
+}
+END_TEST
+
 UNIT_MAIN("fill", parts_of_a_txn_are_encoded_and_joined, a_part_that_is_not_there_is_refused,
           parts_that_fill_the_txn_are_taken_and_one_byte_more_is_refused,
           order_and_refund_numbers_have_at_most_64_bytes,
@@ -228,4 +242,5 @@ UNIT_MAIN("fill", parts_of_a_txn_are_encoded_and_joined, a_part_that_is_not_ther
           an_amount_is_above_zero_or_refused, a_difference_of_amounts_is_taken_exactly,
           what_a_channel_counts_in_becomes_the_minor_unit_of_iso_4217,
           an_amount_that_is_written_with_a_minus_counts_without,
-          a_currency_that_iso_4217_lacks_is_refused, times_are_read_from_texts_and_integers)
+          a_currency_that_iso_4217_lacks_is_refused, times_are_read_from_texts_and_integers,
+          what_is_left_of_a_payment_may_be_nothing)

@@ -113,8 +113,33 @@ START_TEST(more_fields_than_a_tree_may_have_are_refused)
 }
 END_TEST
 
+static enum po_class text_decode(const char *text, char *decoded)
+{
+        size_t length = 99;
+        enum po_class kind = form_text_decode(text, strlen(text), decoded, &length, &error);
+        ck_assert(kind != PO_OK || length == strlen(decoded));
+        return kind;
+}
+
+START_TEST(one_text_is_decoded_as_a_value_is_but_for_its_ampersands)
+{
+        char decoded[64];
+        ck_assert_int_eq(text_decode("a%3D1%26b+c&d=&", decoded), PO_OK);
+        ck_assert_str_eq(decoded, "a=1&b c&d=&");
+        ck_assert_int_eq(text_decode("&&", decoded), PO_OK);
+        ck_assert_str_eq(decoded, "&&");
+        ck_assert_int_eq(text_decode("", decoded), PO_OK);
+        ck_assert_str_eq(decoded, "");
+        ck_assert_int_eq(text_decode("a&%4", decoded), PO_RECORD);
+        ck_assert_str_eq(error.reason, "MALFORMED_FORM");
+        ck_assert_int_eq(text_decode("%00", decoded), PO_RECORD);
+        ck_assert_str_eq(error.reason, "NUL_IN_TEXT");
+}
+END_TEST
+
 UNIT_MAIN("form_body", fields_become_texts,
           a_field_that_comes_twice_is_refused_however_it_is_written, a_broken_escape_is_refused,
           what_is_no_form_is_refused, nul_and_bytes_that_are_no_utf_8_are_refused,
           a_field_names_the_charset_of_the_bytes_behind_the_escapes,
-          more_fields_than_a_tree_may_have_are_refused)
+          more_fields_than_a_tree_may_have_are_refused,
+          one_text_is_decoded_as_a_value_is_but_for_its_ampersands)

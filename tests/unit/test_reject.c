@@ -383,6 +383,26 @@ START_TEST(the_next_batch_starts_from_nothing)
 }
 END_TEST
 
+START_TEST(a_record_that_is_not_proven_is_alarmed_by_its_place_and_no_byte_of_it)
+{
+        start("callbacks.DLT", 5);
+        po_refuse(&rejected(10, false)->error, "SIGNATURE_INVALID", "no key proves this sign");
+        rejected(11, false);
+        records[0].value = "forged";
+        records[0].value_bytes = 6;
+        ck_assert_int_eq(reject(), PO_OK);
+        unit_assert_in(capture.text, "alarm=SIGNATURE_INVALID");
+        unit_assert_in(capture.text, "topic=callbacks partition=0 offset=10");
+        unit_assert_not_in(capture.text, "offset=11");
+        unit_assert_not_in(capture.text, "forged");
+        start(NULL, 5);
+        po_refuse(&rejected(12, false)->error, "SIGNATURE_INVALID", "no key proves this sign");
+        ck_assert_int_eq(reject(), PO_OK);
+        unit_assert_in(capture.text, "alarm=SIGNATURE_INVALID");
+        is(0, VERDICT_HELD);
+}
+END_TEST
+
 UNIT_MAIN("reject", a_batch_without_rejection_asks_nothing,
           what_cannot_change_is_sent_at_once_and_then_recorded,
           a_letter_that_is_there_passes_without_being_sent,
@@ -398,4 +418,5 @@ UNIT_MAIN("reject", a_batch_without_rejection_asks_nothing,
           what_a_letter_could_not_carry_is_kept_by_its_row,
           a_record_whose_body_is_not_written_is_held,
           a_record_too_large_for_letter_and_row_is_held_and_alarmed,
-          a_record_without_a_stable_reason_gets_one, the_next_batch_starts_from_nothing)
+          a_record_without_a_stable_reason_gets_one, the_next_batch_starts_from_nothing,
+          a_record_that_is_not_proven_is_alarmed_by_its_place_and_no_byte_of_it)

@@ -94,7 +94,27 @@ START_TEST(a_shape_is_told_from_others_before_the_body_is_read)
 }
 END_TEST
 
+START_TEST(a_way_to_verify_must_fit_the_body)
+{
+        assert_refused(
+                "verify: { op: alipay, key_file: \"${env:NO_SUCH}\", without_keys: warn }\n" RULES,
+                "2:9: alipay signs forms");
+        assert_refused(
+                "verify: { op: adyen, key_file: \"${env:NO_SUCH}\", without_keys: warn }\n" RULES,
+                "2:9: adyen signs the items");
+        assert_refused("body: envelope\nverify: { op: wechat-v2, key_file: \"${env:NO_SUCH}\","
+                       " without_keys: warn }\n",
+                       "3:9: an envelope carries no signature");
+        ck_assert_int_eq(parse("verify: { op: none }\n" RULES), PO_OK);
+        ck_assert(!profile->shapes.items[0].verify.is_open);
+        profile_close(profile);
+        ck_assert_int_eq(parse(RULES), PO_OK);
+        ck_assert(profile->shapes.items[0].verify.is_open);
+        profile_close(profile);
+}
+END_TEST
+
 UNIT_MAIN("shape_load", a_shape_with_everything_is_read_as_it_is_written,
           bodies_are_utf_8_unless_it_is_said, a_wrong_member_is_refused_where_it_stands,
           a_rule_that_always_matches_ends_the_list_unless_it_continues,
-          a_shape_is_told_from_others_before_the_body_is_read)
+          a_shape_is_told_from_others_before_the_body_is_read, a_way_to_verify_must_fit_the_body)

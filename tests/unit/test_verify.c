@@ -208,8 +208,48 @@ START_TEST(a_wrong_wechat_signature_is_refused)
 }
 END_TEST
 
+START_TEST(without_a_key_that_may_be_missing_every_record_passes)
+{
+        unsetenv("UNIT_KEY");
+        load("{ op: rsa-sha256, header: x, key_file: \"${env:UNIT_KEY}\", without_keys: warn }");
+        begin(BODY);
+        assert_proven();
+}
+END_TEST
+
+START_TEST(rsa_of_the_body_proves_it)
+{
+        static const char text[] = "{ op: rsa-sha256, header: authorization,"
+                                   " key_file: [keys/wechatpay-certificate.pem,"
+                                   " keys/wechatpay-public.pem] }";
+        /* WeChat's message is the record's body here. */
+        static const char signed_text[] = "1768365668\nq7RkV2mXc0aL\n" BODY "\n";
+        load(text);
+        begin(signed_text);
+        header("Authorization", RSA);
+        assert_proven();
+        begin(BODY);
+        header("Authorization", RSA);
+        assert_refused("no key proves");
+        begin(signed_text);
+        header("Authorization", "!");
+        assert_refused("no base64");
+        begin(signed_text);
+        assert_refused("is not there");
+        load("{ op: rsa-sha256, header: authorization, prefix: \"RSA \","
+             " key_file: keys/wechatpay-public.pem }");
+        begin(signed_text);
+        header("Authorization", "RSA " RSA);
+        assert_proven();
+        begin(signed_text);
+        header("Authorization", RSA);
+        assert_refused("another beginning");
+}
+END_TEST
+
 UNIT_MAIN("verify", without_verify_every_record_passes, an_hmac_of_the_body_proves_it,
           an_hmac_of_anything_else_is_refused, one_of_stripes_signatures_is_enough,
           stripes_signature_counts_near_the_time_of_the_record_only,
           a_wrong_stripe_signature_is_refused, wechats_signature_is_proven_by_the_key_of_its_serial,
-          a_wrong_wechat_signature_is_refused)
+          a_wrong_wechat_signature_is_refused,
+          without_a_key_that_may_be_missing_every_record_passes, rsa_of_the_body_proves_it)

@@ -74,11 +74,51 @@ START_TEST(what_does_not_go_together_is_refused)
         assert_refused("{ op: stripe, key_file: keys/wechat-apiv2, tolerance: 2d }", "tolerance");
         assert_refused("{ op: wechat-v3, keys: {} }", "1:24: keys wants");
         assert_refused("{ op: wechat-v3, keys: { AB: keys/wechat-apiv3 } }",
-                       "1:30: the file holds no RSA key");
+                       "1:30: the file holds no public RSA key");
         assert_refused("{ op: stripe, key_file: keys/none }", "/keys/none: ");
+}
+END_TEST
+
+START_TEST(none_says_that_somebody_else_verifies)
+{
+        ck_assert_int_eq(load("{ op: none }"), PO_OK);
+        ck_assert_int_eq(verify.op, VERIFY_NONE);
+        ck_assert(!verify.is_open);
+        assert_refused("{ op: none, key_file: keys/wechat-apiv2 }", "1:23: key_file does not go");
+        assert_refused("{ op: none, without_keys: warn }", "1:27: without_keys does not go");
+}
+END_TEST
+
+START_TEST(without_keys_bodies_are_believed_only_if_the_profile_says_so)
+{
+        unsetenv("UNIT_KEY");
+        unsetenv("UNIT_SERIAL");
+        assert_refused("{ op: stripe, key_file: \"${env:UNIT_KEY}\" }",
+                       "1:25: the environment has no variable UNIT_KEY");
+        ck_assert_int_eq(load("{ op: stripe, key_file: [\"${env:UNIT_KEY}\"],"
+                              " without_keys: warn }"),
+                         PO_OK);
+        ck_assert(verify.is_open);
+        ck_assert_str_eq(verify.missing, "${env:UNIT_KEY}");
+        ck_assert_int_eq(load("{ op: wechat-v3, keys: { \"${env:UNIT_SERIAL}\":"
+                              " keys/wechatpay-public.pem }, without_keys: warn }"),
+                         PO_OK);
+        ck_assert(verify.is_open);
+        ck_assert_str_eq(verify.missing, "${env:UNIT_SERIAL}");
+        setenv("UNIT_SERIAL", "ABCD", 1);
+        ck_assert_int_eq(load("{ op: wechat-v3, keys: { \"${env:UNIT_SERIAL}\":"
+                              " keys/wechatpay-public.pem }, without_keys: warn }"),
+                         PO_OK);
+        ck_assert(!verify.is_open);
+        ck_assert_str_eq(verify.keys[0].serial, "ABCD");
+        verify_reset(&verify);
+        setenv("UNIT_KEY", "keys/none", 1);
+        assert_refused("{ op: stripe, key_file: \"${env:UNIT_KEY}\", without_keys: warn }",
+                       "/keys/none: ");
 }
 END_TEST
 
 UNIT_MAIN("verify_load", an_hmac_has_a_header_an_encoding_and_secrets,
           stripe_tolerates_five_minutes_unless_it_says_otherwise, public_keys_are_read_by_serial,
-          what_does_not_go_together_is_refused)
+          what_does_not_go_together_is_refused, none_says_that_somebody_else_verifies,
+          without_keys_bodies_are_believed_only_if_the_profile_says_so)
