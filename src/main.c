@@ -12,6 +12,7 @@ static const struct command commands[] = {
         { "resume", "ends a pause", command_resume },
         { "order", "registers, sets and shows orders", command_order },
         { "claim", "takes over an older idempotency table", command_claim },
+        { "ledger", "balances, statements, export, opening balances", command_ledger },
         { "replay", "sends dead letters back to the topics they came from", command_replay },
         { "dev-broker", "an in-process Kafka for trying things without a broker",
           command_dev_broker },

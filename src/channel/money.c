@@ -1,7 +1,9 @@
 #include "channel/money.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 static bool byte_is_digit(char byte)
@@ -80,6 +82,20 @@ enum po_class money_parse_decimal(const char *text, size_t length, int exponent,
                 return fail_range(error);
         *minor_out = sign ? -minor : minor;
         return PO_OK;
+}
+
+/* Without the sign first: INT64_MIN has no positive of its own. */
+void money_print(char text_out[MONEY_TEXT_BYTES], int64_t minor, int exponent)
+{
+        static const uint64_t units[] = { 1, 10, 100, 1000, 10000 };
+        assert(exponent >= 0 && exponent <= 4);
+        uint64_t size = minor < 0 ? 0 - (uint64_t)minor : (uint64_t)minor;
+        const char *sign = minor < 0 ? "-" : "";
+        if (exponent == 0)
+                snprintf(text_out, MONEY_TEXT_BYTES, "%s%" PRIu64, sign, size);
+        else
+                snprintf(text_out, MONEY_TEXT_BYTES, "%s%" PRIu64 ".%0*" PRIu64, sign,
+                         size / units[exponent], exponent, size % units[exponent]);
 }
 
 enum po_class money_parse_minor(const char *text, size_t length, int64_t *minor_out,

@@ -28,6 +28,11 @@
 PO_MUST_USE enum po_class money_parse_decimal(const char *text, size_t length, int exponent,
                                               int64_t *minor_out, struct po_error *error);
 
+enum { MONEY_TEXT_BYTES = 32 };
+
+/* The way back: 12880 with exponent 2 is "128.80"; any 64-bit amount, its sign in front. */
+void money_print(char text_out[MONEY_TEXT_BYTES], int64_t minor, int exponent);
+
 /*
  * "12880" is 12880. RECORD: AMOUNT_NOT_INTEGER (it has a fraction: the channel counts in another
  * unit than its profile says), AMOUNT_MALFORMED, AMOUNT_OUT_OF_RANGE.

@@ -61,6 +61,7 @@ int command_check(int argc, char **argv);
 int command_claim(int argc, char **argv);
 int command_dev_broker(int argc, char **argv);
 int command_hold(int argc, char **argv);
+int command_ledger(int argc, char **argv);
 int command_migrate(int argc, char **argv);
 int command_order(int argc, char **argv);
 int command_park(int argc, char **argv);

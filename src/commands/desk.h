@@ -16,6 +16,8 @@ struct desk {
 /* EXIT_DONE, or the exit code to end with; what is wrong is said. desk_close() follows either way.
  */
 int desk_open(struct desk *desk, const char *config);
+/* The same for long reading: the database may take that long for each answer. */
+int desk_open_patient(struct desk *desk, const char *config, int64_t read_timeout_ms);
 void desk_close(struct desk *desk);
 
 #endif

@@ -31,12 +31,14 @@ static void column_add(struct table *table, const struct table_column *column)
         static const int json_types[] = {
                 [TABLE_TEXT] = SCOLS_JSON_STRING,
                 [TABLE_NUMBER] = SCOLS_JSON_NUMBER,
+                [TABLE_DECIMAL] = SCOLS_JSON_STRING,
                 [TABLE_FLAG] = SCOLS_JSON_BOOLEAN,
         };
         size_t i = table->columns_count;
         assert(i < COLUMNS_MAX && strlen(column->name) < COLUMN_NAME_BYTES);
-        struct libscols_column *added = scols_table_new_column(
-                table->rows, column->name, 0, column->kind == TABLE_NUMBER ? SCOLS_FL_RIGHT : 0);
+        bool right = column->kind == TABLE_NUMBER || column->kind == TABLE_DECIMAL;
+        struct libscols_column *added =
+                scols_table_new_column(table->rows, column->name, 0, right ? SCOLS_FL_RIGHT : 0);
         if (added == NULL || scols_column_set_json_type(added, json_types[column->kind]) != 0) {
                 table->failed = true;
                 return;

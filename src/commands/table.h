@@ -18,8 +18,9 @@ extern const char *const table_format_words[];
 
 enum table_kind {
         TABLE_TEXT,
-        TABLE_NUMBER, /* a decimal number as text; right-aligned, a number in JSON */
-        TABLE_FLAG,   /* "yes" or "no"; true or false in JSON */
+        TABLE_NUMBER,  /* a decimal number as text; right-aligned, a number in JSON */
+        TABLE_DECIMAL, /* an amount as text; right-aligned, a text in JSON, where it stays exact */
+        TABLE_FLAG,    /* "yes" or "no"; true or false in JSON */
 };
 
 struct table_column {

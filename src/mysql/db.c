@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -24,6 +25,7 @@ struct db {
         bool in_transaction;
         bool failed;      /* a statement of the transaction failed: nothing but rollback is left */
         bool cell_failed; /* db_integer() met something else since the last statement */
+        bool streaming, stream_ended; /* rows are read from the server one by one; all were */
         int64_t last_traffic_ms;
         uint64_t statements;
 };
@@ -109,14 +111,19 @@ void db_keep_alive(struct db *db)
                 drop_if_dead(db);
 }
 
+static int socket_of(const struct db *db)
+{
+#ifdef LIBMARIADB
+        return mysql_get_socket(db->session.mysql);
+#else
+        return db->session.mysql->net.fd;
+#endif
+}
+
 /* Between statements a server has nothing to say but that it hung up. */
 static bool has_unasked_answer(const struct db *db)
 {
-#ifdef LIBMARIADB
-        struct pollfd server = { .fd = mysql_get_socket(db->session.mysql), .events = POLLIN };
-#else
-        struct pollfd server = { .fd = db->session.mysql->net.fd, .events = POLLIN };
-#endif
+        struct pollfd server = { .fd = socket_of(db), .events = POLLIN };
         return poll(&server, 1, 0) != 0;
 }
 
@@ -168,6 +175,7 @@ static enum po_class check_state(struct db *db, struct po_error *error)
 static enum po_class send_statement(struct db *db, const struct sql *statement,
                                     struct po_error *error)
 {
+        assert(!db->streaming);
         enum po_class class = check_state(db, error);
         if (class != PO_OK)
                 return class;
@@ -253,10 +261,52 @@ enum po_class db_query(struct db *db, const struct sql *statement, struct po_err
         return end_statement(db, query(db, statement, error));
 }
 
+enum po_class db_stream(struct db *db, const struct sql *statement, struct po_error *error)
+{
+        assert(db->rows == NULL && !db->in_transaction);
+        enum po_class class = send_statement(db, statement, error);
+        if (class != PO_OK)
+                return class;
+        db->rows = mysql_use_result(db->session.mysql);
+        if (db->rows == NULL && mysql_errno(db->session.mysql) != 0)
+                return fail(db, error);
+        if (db->rows == NULL)
+                return po_fail(error, PO_BUG, 0, "a query returned no rows, not even none");
+        db->columns = mysql_num_fields(db->rows);
+        db->streaming = true;
+        db->stream_ended = false;
+        return PO_OK;
+}
+
+/* The library would read the rest of a result that is freed early: cut, it reads nothing. */
+static void abandon_stream(struct db *db)
+{
+        shutdown(socket_of(db), SHUT_RDWR);
+        db_rows_end(db);
+        db_disconnect(db);
+}
+
+enum po_class db_stream_end(struct db *db, struct po_error *error)
+{
+        assert(db->streaming);
+        db->streaming = false;
+        unsigned number = db->stream_ended ? mysql_errno(db->session.mysql) : 0;
+        if (number != 0)
+                mysql_explain(error, number, mysql_classify(number)->kind,
+                              mysql_error(db->session.mysql));
+        if (number != 0 || !db->stream_ended)
+                abandon_stream(db);
+        else
+                db_rows_end(db);
+        db->last_traffic_ms = clock_ms();
+        return number != 0 ? error->kind : check_state(db, error);
+}
+
 bool db_next_row(struct db *db)
 {
         assert(db->rows != NULL);
         db->row = mysql_fetch_row(db->rows);
+        db->stream_ended = db->row == NULL;
         db->lengths = db->row != NULL ? mysql_fetch_lengths(db->rows) : NULL;
         return db->row != NULL;
 }

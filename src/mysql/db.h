@@ -94,6 +94,16 @@ PO_MUST_USE enum po_class db_query(struct db *db, const struct sql *statement,
 /* True while there is a row; cells are read with db_text() and friends until the next call. */
 bool db_next_row(struct db *db);
 void db_rows_end(struct db *db);
+/*
+ * db_query() for a result of any size: its rows come one at a time while they are read, all of one
+ * statement's view of the tables. Outside of a transaction, and no other statement until
+ * db_stream_end() (both asserted). There db_next_row() is false also when the stream broke, which
+ * db_stream_end() tells; a reader that stops before the end closes the connection. The server gives
+ * up on a reader that takes nothing for net_write_timeout.
+ */
+PO_MUST_USE enum po_class db_stream(struct db *db, const struct sql *statement,
+                                    struct po_error *error);
+PO_MUST_USE enum po_class db_stream_end(struct db *db, struct po_error *error);
 size_t db_row_count(const struct db *db);
 bool db_is_null(const struct db *db, unsigned column);
 const char *db_text(const struct db *db, unsigned column); /* "" for NULL; NUL-terminated */

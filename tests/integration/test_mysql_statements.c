@@ -272,7 +272,79 @@ START_TEST(a_statement_beyond_the_packet_is_refused_before_it_is_sent)
 }
 END_TEST
 
-LAYER_MAIN("mysql statements", every_byte_of_a_text_comes_back,
+static void stream(struct db *db, const char *text)
+{
+        sql_reset(&sql);
+        sql_raw(&sql, text);
+        is_class(db_stream(db, &sql, &error), PO_OK);
+}
+
+#define MANY_ROWS                                                                                  \
+        "WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 300)"          \
+        " SELECT a.i * 1000 + b.i, REPEAT('x', 100) FROM n a JOIN n b"
+
+START_TEST(a_stream_gives_every_row_and_leaves_the_connection_in_order)
+{
+        struct db *db = open_server();
+        uint64_t rows = 0;
+        stream(db, MANY_ROWS);
+        while (db_next_row(db))
+                rows += db_integer(db, 0) > 0;
+        is_class(db_stream_end(db, &error), PO_OK);
+        ck_assert_uint_eq(rows, 90000);
+        ck_assert(db_is_connected(db));
+        stream(db, "SELECT 1 FROM DUAL WHERE 1 = 0");
+        ck_assert(!db_next_row(db));
+        is_class(db_stream_end(db, &error), PO_OK);
+        db_close(db);
+}
+END_TEST
+
+START_TEST(a_stream_left_early_closes_the_connection_and_the_next_statement_opens_it)
+{
+        struct db *db = open_server();
+        stream(db, MANY_ROWS);
+        ck_assert(db_next_row(db));
+        is_class(db_stream_end(db, &error), PO_OK);
+        ck_assert(!db_is_connected(db));
+        stream(db, "SELECT 7");
+        ck_assert(db_next_row(db));
+        ck_assert_int_eq(db_integer(db, 0), 7);
+        ck_assert(!db_next_row(db));
+        is_class(db_stream_end(db, &error), PO_OK);
+        db_close(db);
+}
+END_TEST
+
+START_TEST(a_stream_that_breaks_says_so_at_its_end)
+{
+        struct db *db = open_server(), *other = open_server();
+        stream(db, "SELECT CONNECTION_ID()");
+        ck_assert(db_next_row(db));
+        int64_t id = db_integer(db, 0);
+        ck_assert(!db_next_row(db));
+        is_class(db_stream_end(db, &error), PO_OK);
+
+        stream(db, MANY_ROWS);
+        ck_assert(db_next_row(db));
+        sql_reset(&sql);
+        sql_raw(&sql, "KILL ");
+        sql_integer(&sql, id);
+        is_class(db_exec(other, &sql, NULL, &error), PO_OK);
+        uint64_t rows = 1;
+        while (db_next_row(db))
+                rows++;
+        is_class(db_stream_end(db, &error), PO_TRANSIENT);
+        ck_assert_uint_lt(rows, 90000);
+        ck_assert(!db_is_connected(db));
+        db_close(db);
+        db_close(other);
+}
+END_TEST
+
+LAYER_MAIN("mysql statements", a_stream_gives_every_row_and_leaves_the_connection_in_order,
+           a_stream_left_early_closes_the_connection_and_the_next_statement_opens_it,
+           a_stream_that_breaks_says_so_at_its_end, every_byte_of_a_text_comes_back,
            bytes_that_are_no_utf_8_come_back_or_are_refused_and_never_become_syntax,
            every_byte_of_a_binary_comes_back, integers_and_times_come_back_exactly,
            a_cell_that_is_no_integer_fails_the_next_statement,

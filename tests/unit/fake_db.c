@@ -204,6 +204,19 @@ enum po_class db_query(struct db *db, const struct sql *statement, struct po_err
         return kind;
 }
 
+enum po_class db_stream(struct db *db, const struct sql *statement, struct po_error *error)
+{
+        assert(!db->in_transaction);
+        return db_query(db, statement, error);
+}
+
+enum po_class db_stream_end(struct db *db, struct po_error *error)
+{
+        (void)error;
+        db_rows_end(db);
+        return PO_OK;
+}
+
 bool db_next_row(struct db *db)
 {
         assert(db->result != NULL);

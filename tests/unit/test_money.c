@@ -131,7 +131,31 @@ START_TEST(an_amount_is_shifted_exactly_or_refused)
 }
 END_TEST
 
-UNIT_MAIN("money", an_amount_is_shifted_exactly_or_refused,
+START_TEST(an_amount_is_printed_as_it_is_read)
+{
+        static const struct {
+                int64_t minor;
+                int exponent;
+                const char *text;
+        } cases[] = {
+                { 12880, 2, "128.80" },
+                { -5, 2, "-0.05" },
+                { 0, 3, "0.000" },
+                { 1, 3, "0.001" },
+                { -500, 0, "-500" },
+                { INT64_MAX, 2, "92233720368547758.07" },
+                { INT64_MIN, 0, "-9223372036854775808" },
+                { INT64_MIN, 4, "-922337203685477.5808" },
+        };
+        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+                char text[MONEY_TEXT_BYTES];
+                money_print(text, cases[i].minor, cases[i].exponent);
+                ck_assert_str_eq(text, cases[i].text);
+        }
+}
+END_TEST
+
+UNIT_MAIN("money", an_amount_is_printed_as_it_is_read, an_amount_is_shifted_exactly_or_refused,
           decimals_become_minor_units_digit_by_digit, zeros_below_the_minor_unit_do_no_harm,
           other_digits_below_the_minor_unit_are_refused,
           the_largest_amount_is_taken_and_one_more_is_refused, what_is_no_plain_decimal_is_refused,
