@@ -14,6 +14,7 @@
 #include "commands/table.h"
 #include "kafka/letter_safety.h"
 #include "kafka/topics.h"
+#include "ledger/grants.h"
 
 /* What was looked at, what was found, what mends it. */
 struct report {
@@ -43,6 +44,11 @@ static void report_error(struct report *report, const char *area, const char *fi
 {
         report->broken = true;
         table_row(report->table, area, "error", finding, mend);
+}
+
+static void cleanup_sql(struct sql *sql)
+{
+        sql_free(sql);
 }
 
 struct events {
@@ -122,6 +128,25 @@ static void check_strict(struct report *report, const struct settings *settings)
                                "partition until somebody comes");
 }
 
+/* Nothing breaks without it: it is a second wall, so it does not change how check ends. */
+static void check_rights(struct report *report, struct db *db)
+{
+        CLEANUP(cleanup_sql) struct sql sql = { 0 };
+        struct po_error error;
+        const char *right;
+        char finding[96];
+        if (grants_probe(db, &sql, &right, &error) != PO_OK) {
+                report_error(report, "rights", error.text, "as the finding says");
+                return;
+        }
+        snprintf(finding, sizeof finding, "this user may %s", right != NULL ? right : "");
+        if (right != NULL)
+                table_row(report->table, "rights", "note", finding,
+                          "a worker needs no such right: see postonce migrate --grants");
+        else
+                report_ok(report, "rights", "what proves something can only be added to");
+}
+
 static void check_database(struct report *report, struct settings *settings)
 {
         struct po_error error;
@@ -133,6 +158,7 @@ static void check_database(struct report *report, struct settings *settings)
                 snprintf(finding, sizeof finding, "%s, schema and session as they must be",
                          db_server_version(db));
                 report_ok(report, "database", finding);
+                check_rights(report, db);
         } else {
                 report_error(report, "database", error.text,
                              kind == PO_TRANSIENT ? "start the server, or mend mysql.host and port"

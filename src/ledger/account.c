@@ -129,7 +129,7 @@ static void write_wanted(struct sql *sql, const struct accounts *accounts)
                 sql_text(sql, account->currency);
                 sql_raw(sql, ",UTC_TIMESTAMP(6))");
         }
-        sql_raw(sql, " ON DUPLICATE KEY UPDATE account.code = account.code");
+        sql_raw(sql, " ON DUPLICATE KEY UPDATE account.created_at = account.created_at");
 }
 
 static enum po_class read_wanted(struct accounts *accounts, struct sql *sql, struct po_error *error)

@@ -113,7 +113,7 @@ START_TEST(wanted_accounts_are_made_sorted_in_one_statement_before_they_are_read
         fake_saw("INSERT INTO account (tenant_id, code, currency, created_at) VALUES"
                  " (1,'a','CNY',UTC_TIMESTAMP(6)),(1,'a','USD',UTC_TIMESTAMP(6)),"
                  "(1,'b','CNY',UTC_TIMESTAMP(6)),(2,'a','CNY',UTC_TIMESTAMP(6))"
-                 " ON DUPLICATE KEY UPDATE account.code = account.code",
+                 " ON DUPLICATE KEY UPDATE account.created_at = account.created_at",
                  "SELECT id, tenant_id, code, currency FROM account WHERE"
                  " (tenant_id = 1 AND code = 'a' AND currency = 'CNY') OR"
                  " (tenant_id = 1 AND code = 'a' AND currency = 'USD') OR"
