@@ -10,11 +10,11 @@ SELECT 'unbalanced', e.claim_id, e.currency, SUM(e.amount) FROM entry e GROUP BY
 -- P7: only money that was posted has entries
 SELECT 'entries of a verdict without money', o.claim_id, o.verdict FROM outcome o JOIN entry e ON e.claim_id = o.claim_id WHERE o.verdict NOT IN ('POSTED', 'SUSPENSE');
 -- P7: money that was posted has entries: always in suspense, and where its event has them at all
-SELECT 'money without entries', o.claim_id, o.verdict FROM outcome o JOIN claim c ON c.id = o.claim_id LEFT JOIN entry e ON e.claim_id = o.claim_id WHERE o.verdict IN ('POSTED', 'SUSPENSE') AND c.amount > 0 AND e.claim_id IS NULL AND (o.verdict = 'SUSPENSE' OR c.event_type IN (SELECT b.event_type FROM claim b JOIN outcome p ON p.claim_id = b.id AND p.verdict = 'POSTED' JOIN entry n ON n.claim_id = b.id AND n.line = 0));
+SELECT 'money without entries', m.event_type, m.verdict, MIN(m.claim_id) FROM (SELECT c.event_type, o.verdict, o.claim_id, c.amount, (SELECT COUNT(*) FROM entry e WHERE e.claim_id = o.claim_id) AS line_count FROM outcome o STRAIGHT_JOIN claim c ON c.id = o.claim_id WHERE o.verdict IN ('POSTED', 'SUSPENSE')) m GROUP BY m.event_type, m.verdict HAVING SUM(m.amount > 0 AND m.line_count = 0) > 0 AND (m.verdict = 'SUSPENSE' OR SUM(m.line_count) > 0);
 -- P7: an entry in another currency than its account's
 SELECT 'currency differs from account', e.claim_id, e.line FROM entry e JOIN account a ON a.id = e.account_id WHERE a.currency <> e.currency;
 -- P7: books of one tenant, in the currency of the money that was claimed (unless a person accepted another content)
-SELECT 'entry of another tenant or currency', e.claim_id, e.line FROM entry e JOIN claim c ON c.id = e.claim_id JOIN outcome o ON o.claim_id = e.claim_id JOIN account a ON a.id = e.account_id WHERE a.tenant_id <> c.tenant_id OR (o.payload_hash = c.payload_hash AND c.currency <> e.currency);
+SELECT 'entry of another tenant or currency', e.claim_id, e.line FROM entry e STRAIGHT_JOIN claim c ON c.id = e.claim_id STRAIGHT_JOIN outcome o ON o.claim_id = e.claim_id STRAIGHT_JOIN account a ON a.id = e.account_id WHERE a.tenant_id <> c.tenant_id OR (o.payload_hash = c.payload_hash AND c.currency <> e.currency);
 SELECT 'entry without account', e.claim_id, e.line FROM entry e LEFT JOIN account a ON a.id = e.account_id WHERE a.id IS NULL;
 SELECT 'balance without account', b.account_id FROM balance b LEFT JOIN account a ON a.id = b.account_id WHERE a.id IS NULL;
 -- P7: balances equal the sum of entries, both ways
@@ -29,7 +29,7 @@ SELECT 'order paid twice', c.tenant_id, c.order_no, COUNT(*) FROM outcome o JOIN
 -- (in this order of tables: after a crash MariaDB's statistics are empty, and it would scan claim for each order)
 SELECT 'order names another payment', c.order_no FROM outcome o STRAIGHT_JOIN claim c ON c.id = o.claim_id STRAIGHT_JOIN payment_order p ON p.tenant_id = c.tenant_id AND p.order_no = c.order_no WHERE o.verdict = 'POSTED' AND o.result_json = '{"posted":"PAID"}' AND (p.paid_txn IS NULL OR c.idem_key <> CONCAT(p.paid_channel, ':', p.paid_txn, ':', c.event_type));
 -- P8: the movement that an order was moved to PAID by has an outcome (a service may insert an order with one of its own)
-SELECT 'order paid by nothing settled', p.tenant_id, p.order_no FROM payment_order p LEFT JOIN (SELECT c.tenant_id, SUBSTRING_INDEX(c.idem_key, ':', 2) AS movement FROM claim c JOIN outcome o ON o.claim_id = c.id) m ON m.tenant_id = p.tenant_id AND m.movement = CONCAT(p.paid_channel, ':', p.paid_txn) WHERE p.status = 'PAID' AND p.moved_at IS NOT NULL AND p.paid_txn IS NOT NULL AND m.movement IS NULL;
+SELECT 'order paid by nothing settled', m.tenant_id, m.movement FROM (SELECT tenant_id, CONCAT(paid_channel, ':', paid_txn) AS movement, 1 AS paid, 0 AS settled FROM payment_order WHERE status = 'PAID' AND moved_at IS NOT NULL AND paid_txn IS NOT NULL UNION ALL SELECT c.tenant_id, SUBSTRING_INDEX(c.idem_key, ':', 2), 0, 1 FROM outcome o STRAIGHT_JOIN claim c ON c.id = o.claim_id) m GROUP BY m.tenant_id, m.movement HAVING SUM(m.paid) > 0 AND SUM(m.settled) = 0;
 -- the queue of people: a review item without its claim
 SELECT 'review without claim', r.id FROM review r LEFT JOIN claim c ON c.id = r.claim_id WHERE c.id IS NULL;
 -- what waits for its time: a notification without its claim
