@@ -15,9 +15,9 @@
 #include "ledger/parked.h"
 #include "ops/metrics.h"
 
-/* A deadlock or a lock wait is tried again at once a few times before the records are given back.
- */
-enum { QUICK_TRIES = 3, QUICK_WAIT_MS = 20 };
+/* A deadlock or a short lock wait is tried again at once a few times before the records are given
+ * back; not what takes long: nothing is polled meanwhile. */
+enum { QUICK_TRIES = 3, QUICK_WAIT_MS = 20, QUICK_MOST_MS = 1000 };
 
 enum po_class batch_open(struct batch *batch, size_t records_max, struct po_error *error)
 {
@@ -172,9 +172,11 @@ static bool may_repeat(const struct batch *batch, batch_step step)
 static enum po_class try_step(const struct batch *batch, batch_step step, struct ledger *ledger,
                               struct posting **postings, size_t count, struct po_error *error)
 {
+        int64_t end_ms = clock_ms() + QUICK_MOST_MS;
         for (unsigned tries = 0;; tries++) {
                 enum po_class kind = step(ledger, postings, count, error);
-                if (!may_repeat(batch, step) || !is_worth_a_quick_try(kind, ledger, tries))
+                if (!may_repeat(batch, step) || !is_worth_a_quick_try(kind, ledger, tries) ||
+                    clock_ms() >= end_ms)
                         return kind;
                 metric_add(METRIC_RETRIES, 1);
                 wait_briefly();

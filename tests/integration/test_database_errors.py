@@ -218,12 +218,11 @@ def test_a_review_that_no_statement_can_carry_is_a_dead_letter(ledger, db):
 
 def test_an_order_locked_by_another_session_is_waited_for(ledger, db):
     """1205 after the session's five seconds: tried again, nothing counted against the record."""
-    pages = Pages()
     publish_orders(ledger, db, 2, partition=0)
     with db.connect(autocommit=False) as other, other.cursor() as cursor:
         cursor.execute("SELECT * FROM payment_order WHERE order_no = 'R001' FOR UPDATE")
-        worker = ledger.start(changes=pages.options)
-        ledger.wait_for(lambda: (pages.figure("postonce_retries_total") or 0) >= 1, "a lock wait has timed out")
+        worker = ledger.start()
+        ledger.wait_for(lambda: "code=1205" in worker.log_text(), "a lock wait has timed out")
         assert books.count(db, "claim") == 2 and books.outcomes(db) == {}
         other.rollback()
     ledger.wait_for(lambda: books.statuses(db) == {"PAID": 2}, "both are posted")
