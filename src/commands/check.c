@@ -12,6 +12,7 @@
 #include "commands/parts.h"
 #include "commands/sample.h"
 #include "commands/table.h"
+#include "kafka/codes.h"
 #include "kafka/letter_safety.h"
 #include "kafka/topics.h"
 #include "ledger/grants.h"
@@ -219,7 +220,8 @@ static void check_broker(struct report *report, const struct settings *settings)
         if (topics_describe(settings->kafka.items, settings->kafka.count,
                             settings->dead_letter.topic, facts, count + letters, &error) != PO_OK) {
                 report_error(report, "broker", error.text,
-                             "start the brokers, or mend kafka.bootstrap.servers and login");
+                             kafka_mend(error.code)[0] != '\0' ? kafka_mend(error.code)
+                                                               : "as the finding says");
                 return;
         }
         for (size_t i = 0; i < count; i++)

@@ -9,6 +9,7 @@
 #include "commands/letter_topic.h"
 #include "commands/options.h"
 #include "commands/parts.h"
+#include "kafka/codes.h"
 #include "kafka/sink.h"
 #include "kafka/source.h"
 #include "ops/http.h"
@@ -103,6 +104,8 @@ static enum po_class wait_for_letter_topic(const struct settings *settings, stru
                 if (kind == PO_OK || error->reason != NULL)
                         return kind;
                 log_failure(LOG_LEVEL_WARN, "waiting_for_brokers", error);
+                if (tries == 0 && kafka_mend(error->code)[0] != '\0')
+                        log_warn("waiting_for_brokers", "mend=\"%s\"", kafka_mend(error->code));
                 wait_out(backoff_ms(&backoff, tries));
         }
         return PO_OK;

@@ -118,6 +118,24 @@ enum po_class kafka_class(int code)
         return PO_SYSTEMIC;
 }
 
+const char *kafka_mend(int code)
+{
+        switch (code) {
+        case RD_KAFKA_RESP_ERR__SSL:
+                return "mend kafka.ssl.ca.location: the brokers' certificate must be by that "
+                       "authority and for the name in bootstrap.servers";
+        case RD_KAFKA_RESP_ERR__AUTHENTICATION:
+        case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED:
+                return "mend kafka.sasl.username, sasl.password and sasl.mechanism";
+        case RD_KAFKA_RESP_ERR__TRANSPORT:
+        case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:
+        case RD_KAFKA_RESP_ERR__TIMED_OUT:
+                return "start the brokers, or mend kafka.bootstrap.servers and security.protocol";
+        default:
+                return "";
+        }
+}
+
 enum po_class kafka_fail(struct po_error *error, int code, const char *context)
 {
         return po_fail(error, kafka_class(code), code, "%s: %s", context,

@@ -25,6 +25,10 @@ const struct kafka_code *kafka_codes(size_t *count_out);
 /* 0 is OK. */
 enum po_class kafka_class(int code);
 
+/* What a person mends where no broker could be asked, naming the options; "" where nothing is
+ * known. */
+const char *kafka_mend(int code);
+
 /* Fills *error with the code's class and "context: librdkafka's words"; returns the class. */
 enum po_class kafka_fail(struct po_error *error, int code, const char *context);
 

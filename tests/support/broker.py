@@ -21,20 +21,44 @@ def ready(server):
     return len(client.list_topics(timeout=2).brokers) == server.brokers
 
 
-def properties(node, brokers, port, controller_port, controller, data):
+class Secure:
+    """Listeners beside the plain one: TLS alone, and TLS with a login (PLAIN: Debian's librdkafka repeats SCRAM's nonce,
+    which brokers now refuse). certificate: a file with the server's certificate and key (PEM)."""
+
+    def __init__(self, certificate, user, password):
+        self.certificate, self.user, self.password = certificate, user, password
+        self.ports = {"SSL": free_port(), "SASL_SSL": free_port()}
+
+    def properties(self):
+        return {
+            "ssl.keystore.type": "PEM",
+            "ssl.keystore.location": self.certificate,
+            "sasl.enabled.mechanisms": "PLAIN",
+            "listener.name.sasl_ssl.plain.sasl.jaas.config":
+                "org.apache.kafka.common.security.plain.PlainLoginModule required"
+                f' user_{self.user}="{self.password}";',
+        }
+
+
+def properties(node, brokers, port, controller_port, controller, data, secure=None):
     replicas = min(brokers, 3)
     controls = node == 1
     listeners = [f"PLAINTEXT://127.0.0.1:{port}"]
+    if secure:
+        listeners += [f"{name}://127.0.0.1:{secure_port}" for name, secure_port in secure.ports.items()]
+    advertised = ",".join(listeners)
     if controls:
         listeners.append(f"CONTROLLER://127.0.0.1:{controller_port}")
     return {
+        **(secure.properties() if secure else {}),
         "node.id": node,
         "process.roles": "broker,controller" if controls else "broker",
         "controller.quorum.voters": f"1@127.0.0.1:{controller}",
         "controller.listener.names": "CONTROLLER",
         "listeners": ",".join(listeners),
-        "advertised.listeners": listeners[0],
-        "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+        "advertised.listeners": advertised,
+        "listener.security.protocol.map":
+            "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SSL:SSL,SASL_SSL:SASL_SSL",
         "log.dirs": data,
         # Tests that wait for a dead member's session, or for a group to form, wait this long.
         "group.min.session.timeout.ms": 500,
@@ -65,8 +89,10 @@ def java(jars, *arguments):
     return ["java", *JVM, f"-Dlog4j2.configurationFile={LOG4J}", "-cp", f"{jars}/*", *arguments]
 
 
-def prepare(directory, jars, brokers, save):
-    """Servers with formatted storage, not started. Formatting takes a second of JVM each, done side by side."""
+def prepare(directory, jars, brokers, save, secure=None):
+    """Servers with formatted storage, not started. Formatting takes a second of JVM each, done side by side.
+    secure: a Secure, for a single broker."""
+    assert secure is None or brokers == 1
     cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
     servers, formats = [], []
     controller = free_port()
@@ -76,7 +102,7 @@ def prepare(directory, jars, brokers, save):
         port = free_port()
         config = home / "server.properties"
         config.write_text("".join(f"{name}={value}\n" for name, value in properties(
-            node, brokers, port, controller, controller, home / "data").items()))
+            node, brokers, port, controller, controller, home / "data", secure).items()))
         facts = {"name": f"kafka-{node}", "host": "127.0.0.1", "port": port, "brokers": brokers,
                  "log": str(directory / f"kafka-{node}.log"), "datadir": str(home / "data"), "pid": 0, "started": 0,
                  "argv": java(jars, "kafka.Kafka", str(config))}

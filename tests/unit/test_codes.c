@@ -43,5 +43,16 @@ START_TEST(an_unknown_code_stops_intake_and_dead_letters_nothing)
 }
 END_TEST
 
+START_TEST(what_keeps_brokers_from_being_asked_has_its_mend)
+{
+        unit_assert_in(kafka_mend(RD_KAFKA_RESP_ERR__SSL), "ssl.ca.location");
+        unit_assert_in(kafka_mend(RD_KAFKA_RESP_ERR__AUTHENTICATION), "sasl.password");
+        unit_assert_in(kafka_mend(RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED), "sasl.mechanism");
+        unit_assert_in(kafka_mend(RD_KAFKA_RESP_ERR__TRANSPORT), "security.protocol");
+        ck_assert_str_eq(kafka_mend(RD_KAFKA_RESP_ERR_NO_ERROR), "");
+}
+END_TEST
+
 UNIT_MAIN("codes", no_code_stands_twice_and_every_one_has_a_meaning,
-          only_size_is_the_fault_of_a_record, an_unknown_code_stops_intake_and_dead_letters_nothing)
+          only_size_is_the_fault_of_a_record, an_unknown_code_stops_intake_and_dead_letters_nothing,
+          what_keeps_brokers_from_being_asked_has_its_mend)
