@@ -8,6 +8,7 @@ import uuid
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
+from support.raw_produce import crc32c
 from support.wait import wait_until
 from support.worker import notification
 
@@ -241,15 +242,6 @@ def test_holes_of_a_compacted_topic_are_stepped_over(postonce, kafka, db):
 
 
 # B-16, B-17: bytes
-
-def crc32c(data):
-    crc = 0xffffffff
-    for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
-    return crc ^ 0xffffffff
-
 
 class Segment:
     """The log file of a topic's partition 0 with one batch in it, as the broker serves it."""
