@@ -24,6 +24,7 @@ UNIT_PARALLEL = 6
 TIDY_TIMEOUT_S = 60
 SERVERS_TIMEOUT_S = {"normal": 2700, "all": 7200}
 SHARDS = 2          # pytests that run beside each other, each with servers of its own
+FUZZ_S = 120        # for each target of tests/fuzz
 GRACE_S = 60        # from our SIGTERM to the SIGKILL of a stage: with-services stops its servers in between
 TAIL_LINES = 40
 
@@ -185,6 +186,28 @@ def release_build(result):
         result.fail("release build has no failpoints", log)
 
 
+def fuzz(result):
+    """Every fuzz target for some time, from its seeds on; what it found before is kept in build-fuzz/corpus.
+
+    What makes one crash is in logs/crash-TARGET-…; mended, it becomes a file of tests/fuzz/seeds/TARGET.
+    """
+    if not build(result, "fuzz", "build-fuzz", ["-Dfuzzing=true", "-Dtests=false", "-Db_lundef=false"], {"CC": "clang"}):
+        return
+    listed = re.findall(r'X\((\w+), "(.*?)"\)', (ROOT / "tests/fuzz/fuzz.h").read_text())
+    for target, folder in listed:
+        print(f"== fuzz {target}", flush=True)
+        corpus, log = ROOT / "build-fuzz/corpus" / target, LOGS / f"fuzz-{target}.log"
+        corpus.mkdir(parents=True, exist_ok=True)
+        seeds = [ROOT / "tests/fuzz/seeds" / target, *([ROOT / folder] if folder else [])]
+        status = run_alone([ROOT / "build-fuzz/tests/fuzz" / f"fuzz_{target}", f"-max_total_time={FUZZ_S}", "-timeout=10",
+                            "-max_len=8192", f"-artifact_prefix={LOGS}/crash-{target}-", corpus, *seeds],
+                           log, FUZZ_S + BUILD_TIMEOUT_S, {"POSTONCE_SOURCE": str(ROOT)})
+        if status == 0:
+            result.passed += 1
+        else:
+            result.fail(f"fuzz {target}", log, "took too long" if status is None else f"exit {status}")
+
+
 def unit_test(binary):
     """One binary to its end; its status, None if the time was over. Not a Stage: only the main thread can be interrupted."""
     tap, log = LOGS / "unit" / f"{binary.name}.tap", LOGS / "unit" / f"{binary.name}.log"
@@ -299,7 +322,7 @@ def main():
     tier = parser.add_mutually_exclusive_group()
     tier.add_argument("--quick", dest="tier", action="store_const", const="quick", default="normal",
                       help="build, unit tests and tidy only")
-    tier.add_argument("--all", dest="tier", action="store_const", const="all", help="also the slow tests")
+    tier.add_argument("--all", dest="tier", action="store_const", const="all", help="also the slow tests, and each fuzz target for some minutes")
     parser.add_argument("-k", dest="expression", metavar="EXPR",
                         help="only the integration and fault tests that match (pytest's -k)")
     options = parser.parse_args()
@@ -315,6 +338,8 @@ def main():
         if options.tier != "quick":
             build(result, "clang", "build-clang", ["-Dfailpoints=true", "-Dwerror=true"], {"CC": "clang"})
             release_build(result)
+        if options.tier == "all":
+            fuzz(result)
     if built and options.tier != "quick":
         server_tests(result, options.tier, options.expression)
     return result.finish()
