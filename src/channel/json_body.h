@@ -19,11 +19,10 @@ PO_MUST_USE enum po_class json_body_open(struct json_body **body_out, struct po_
 void json_body_close(struct json_body *body); /* takes NULL */
 
 /*
- * Parses bytes into a tree that the caller puts with json_object_put(). The outermost value is an
- * object or a list. length is at most VALUE_BYTES_MAX.
- * RECORD: what json_scan() refuses; DUPLICATE_MEMBER: an object has one name twice, also when the
- * names are equal only after their escapes; WRONG_TYPE: the outermost value is a scalar.
- * BUG: json-c refuses what the scan let through, or has no memory.
+ * Parses bytes into a tree that the caller puts with json_object_put() before the parser is closed.
+ * The outermost value is an object or a list. length is at most VALUE_BYTES_MAX. RECORD: what
+ * json_scan() refuses; DUPLICATE_MEMBER: an object has one name twice, also when the names are
+ * equal only after their escapes; WRONG_TYPE: the outermost value is a scalar. BUG: no memory.
  */
 PO_MUST_USE enum po_class json_body_parse(struct json_body *body, const char *bytes, size_t length,
                                           struct json_object **root_out, struct po_error *error);

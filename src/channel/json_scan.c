@@ -5,12 +5,14 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "channel/json_tree.h"
 #include "channel/utf8.h"
 
 struct scanner {
         const unsigned char *bytes;
         size_t at, length;
         size_t members, values;
+        struct json_tree *tree; /* NULL: nothing is built */
         struct po_error *error;
 };
 
@@ -75,7 +77,7 @@ static enum po_class scan_unicode_escape(struct scanner *scanner)
         size_t start = scanner->at - 2;
         unsigned unit = 0, second = 0;
         if (scan_hex(scanner, &unit) != PO_OK)
-                return PO_RECORD;
+                return scanner->error->kind;
         if (unit == 0)
                 return refuse_at(scanner, "NUL_IN_TEXT", start, "an escaped NUL");
         if (unit < 0xD800 || unit > 0xDFFF)
@@ -85,7 +87,7 @@ static enum po_class scan_unicode_escape(struct scanner *scanner)
                 return refuse_at(scanner, "LONE_SURROGATE", start, "half a surrogate pair");
         scanner->at += 2;
         if (scan_hex(scanner, &second) != PO_OK)
-                return PO_RECORD;
+                return scanner->error->kind;
         if (second < 0xDC00 || second > 0xDFFF)
                 return refuse_at(scanner, "LONE_SURROGATE", start, "half a surrogate pair");
         return PO_OK;
@@ -124,20 +126,27 @@ static void skip_plain(struct scanner *scanner)
         scanner->at = at;
 }
 
-static enum po_class scan_string(struct scanner *scanner)
+/* A string's bytes between its quotes. */
+struct string {
+        size_t begin, length;
+        bool escaped; /* there is a backslash in it */
+};
+
+static enum po_class scan_string(struct scanner *scanner, struct string *string_out)
 {
-        scanner->at++;
+        *string_out = (struct string){ .begin = ++scanner->at };
         for (skip_plain(scanner); scanner->at < scanner->length; skip_plain(scanner)) {
                 unsigned char byte = scanner->bytes[scanner->at];
                 if (byte == '"') {
-                        scanner->at++;
+                        string_out->length = scanner->at++ - string_out->begin;
                         return PO_OK;
                 }
                 if (byte < 0x20)
                         return refuse_here(scanner, "no bare control character, but an escape,");
                 if (byte == '\\') {
+                        string_out->escaped = true;
                         if (scan_escape(scanner) != PO_OK)
-                                return PO_RECORD;
+                                return scanner->error->kind;
                         continue;
                 }
                 size_t sequence =
@@ -147,6 +156,34 @@ static enum po_class scan_string(struct scanner *scanner)
                 scanner->at += sequence;
         }
         return refuse_here(scanner, "the end of a string");
+}
+
+static const char *text_at(const struct scanner *scanner, size_t at)
+{
+        return (const char *)scanner->bytes + at;
+}
+
+static enum po_class scan_text(struct scanner *scanner)
+{
+        struct string string;
+        if (scan_string(scanner, &string) != PO_OK)
+                return scanner->error->kind;
+        if (scanner->tree == NULL)
+                return PO_OK;
+        return json_tree_text(scanner->tree, text_at(scanner, string.begin), string.length,
+                              string.escaped, scanner->error);
+}
+
+static enum po_class scan_name(struct scanner *scanner)
+{
+        struct string string;
+        scanner->members++;
+        if (scan_string(scanner, &string) != PO_OK)
+                return scanner->error->kind;
+        if (scanner->tree == NULL)
+                return PO_OK;
+        return json_tree_name(scanner->tree, text_at(scanner, string.begin), string.length,
+                              string.escaped, string.begin - 1, scanner->error);
 }
 
 static size_t skip_digits(struct scanner *scanner)
@@ -200,7 +237,10 @@ static enum po_class scan_number(struct scanner *scanner)
         if (whole && !integer_fits(digits, count, negative))
                 return refuse_at(scanner, "NUMBER_OUT_OF_RANGE", start,
                                  "an integer beyond 64 bits");
-        return PO_OK;
+        if (scanner->tree == NULL)
+                return PO_OK;
+        return json_tree_number(scanner->tree, text_at(scanner, start), scanner->at - start, whole,
+                                scanner->error);
 }
 
 static enum po_class scan_word(struct scanner *scanner, const char *word)
@@ -208,7 +248,7 @@ static enum po_class scan_word(struct scanner *scanner, const char *word)
         for (const char *at = word; *at != '\0'; at++, scanner->at++)
                 if (peek(scanner) != *at)
                         return refuse_here(scanner, word);
-        return PO_OK;
+        return scanner->tree == NULL ? PO_OK : json_tree_word(scanner->tree, word, scanner->error);
 }
 
 static enum po_class scan_value(struct scanner *scanner, int depth);
@@ -223,7 +263,7 @@ static enum po_class scan_list(struct scanner *scanner, int depth)
         }
         for (;;) {
                 if (scan_value(scanner, depth) != PO_OK)
-                        return PO_RECORD;
+                        return scanner->error->kind;
                 skip_space(scanner);
                 int byte = peek(scanner);
                 if (byte != ',' && byte != ']')
@@ -239,9 +279,8 @@ static enum po_class scan_member(struct scanner *scanner, int depth)
         skip_space(scanner);
         if (peek(scanner) != '"')
                 return refuse_here(scanner, "a member's name");
-        scanner->members++;
-        if (scan_string(scanner) != PO_OK)
-                return PO_RECORD;
+        if (scan_name(scanner) != PO_OK)
+                return scanner->error->kind;
         skip_space(scanner);
         if (peek(scanner) != ':')
                 return refuse_here(scanner, "':'");
@@ -259,7 +298,7 @@ static enum po_class scan_object(struct scanner *scanner, int depth)
         }
         for (;;) {
                 if (scan_member(scanner, depth) != PO_OK)
-                        return PO_RECORD;
+                        return scanner->error->kind;
                 skip_space(scanner);
                 int byte = peek(scanner);
                 if (byte != ',' && byte != '}')
@@ -268,6 +307,17 @@ static enum po_class scan_object(struct scanner *scanner, int depth)
                 if (byte == '}')
                         return PO_OK;
         }
+}
+
+static enum po_class scan_nest(struct scanner *scanner, bool object, int depth)
+{
+        if (scanner->tree != NULL &&
+            json_tree_begin(scanner->tree, object, scanner->error) != PO_OK)
+                return scanner->error->kind;
+        enum po_class kind = object ? scan_object(scanner, depth) : scan_list(scanner, depth);
+        if (kind == PO_OK && scanner->tree != NULL)
+                json_tree_end(scanner->tree);
+        return kind;
 }
 
 /* depth: how many lists and objects this value stands in; bounds the recursion. */
@@ -281,11 +331,10 @@ static enum po_class scan_value(struct scanner *scanner, int depth)
                 return refuse_at(scanner, "NESTING_TOO_DEEP", scanner->at, "one level too many");
         switch (byte) {
         case '{':
-                return scan_object(scanner, depth + 1);
         case '[':
-                return scan_list(scanner, depth + 1);
+                return scan_nest(scanner, byte == '{', depth + 1);
         case '"':
-                return scan_string(scanner);
+                return scan_text(scanner);
         case 't':
                 return scan_word(scanner, "true");
         case 'f':
@@ -309,13 +358,14 @@ static enum po_class scan_value(struct scanner *scanner, int depth)
         }
 }
 
-enum po_class json_scan(const char *bytes, size_t length, struct json_scan *scan_out,
-                        struct po_error *error)
+enum po_class json_scan(const char *bytes, size_t length, struct json_tree *tree,
+                        struct json_scan *scan_out, struct po_error *error)
 {
         static const char byte_order_mark[] = "\xEF\xBB\xBF";
         struct scanner scanner = {
                 .bytes = (const unsigned char *)bytes,
                 .length = length,
+                .tree = tree,
                 .error = error,
         };
         if (length >= 3 && memcmp(bytes, byte_order_mark, 3) == 0)
@@ -323,7 +373,7 @@ enum po_class json_scan(const char *bytes, size_t length, struct json_scan *scan
         skip_space(&scanner);
         scan_out->begin = scanner.at;
         if (scan_value(&scanner, 0) != PO_OK)
-                return PO_RECORD;
+                return error->kind;
         scan_out->end = scanner.at;
         skip_space(&scanner);
         if (scanner.at < length)

@@ -14,6 +14,8 @@
 
 enum { JSON_VALUES_MAX = 65536 }; /* of one record: bounds the tree at about 50 MB */
 
+struct json_tree;
+
 struct json_scan {
         size_t begin, end; /* the value without byte order mark and surrounding white space */
         size_t members;    /* of all objects together, repeated ones counted each time */
@@ -21,6 +23,7 @@ struct json_scan {
 };
 
 /*
+ * tree: reset; is built as far as the text was let through. NULL: nothing is built.
  * RECORD, with the offset of the byte in the text and never the byte itself:
  *   MALFORMED_JSON       breaks the grammar (NaN, comments, single quotes, leading zeros …)
  *   TRUNCATED_JSON       ends before the value does
@@ -31,8 +34,9 @@ struct json_scan {
  *   NUMBER_OUT_OF_RANGE  an integer that is no int64
  *   NESTING_TOO_DEEP     over JSON_DEPTH_MAX lists and objects in one another
  *   TOO_MANY_VALUES      over JSON_VALUES_MAX
+ *   DUPLICATE_MEMBER     only where a tree is built: json_tree.h, and BUG as it says
  */
-PO_MUST_USE enum po_class json_scan(const char *bytes, size_t length, struct json_scan *scan_out,
-                                    struct po_error *error);
+PO_MUST_USE enum po_class json_scan(const char *bytes, size_t length, struct json_tree *tree,
+                                    struct json_scan *scan_out, struct po_error *error);
 
 #endif

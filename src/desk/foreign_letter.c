@@ -59,7 +59,7 @@ bool connect_letter_read(const struct record *letter, struct letter_facts *facts
                 facts->partition = (int32_t)partition;
         if (!letter_number(letter_header_first(letter, "__connect.errors.offset"), &facts->offset))
                 facts->offset = -1;
-        facts->timestamp_ms = letter->timestamp_ms;
+        facts->timestamp_ms = letter->timestamp_ms < 0 ? -1 : letter->timestamp_ms;
         letter_text(record_header(letter, "__connect.errors.exception.class.name"), facts->reason,
                     sizeof facts->reason);
         return true;

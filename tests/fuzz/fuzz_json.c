@@ -1,8 +1,14 @@
-/* What the scan lets through json-c takes, and what is written from that tree reads as the same. */
+/*
+ * What is let through, json-c's own parser takes for the same; and what is written from the tree
+ * reads as the same.
+ */
 #include "fuzz.h"
 
 #include <string.h>
 
+#include <json-c/json_tokener.h>
+
+#include "base/limits.h"
 #include "channel/json_body.h"
 
 static struct json_body *body;
@@ -18,14 +24,32 @@ static enum po_class parse(const char *bytes, size_t length, struct json_object 
         return kind;
 }
 
+/* A byte-order mark is let through in front; json-c knows none. */
+static void compare(const char *bytes, size_t length, const char *written)
+{
+        size_t mark = length >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+        struct json_tokener *tokener = json_tokener_new_ex(JSON_DEPTH_MAX + 2);
+        FUZZ_MUST(tokener != NULL);
+        struct json_object *theirs =
+                json_tokener_parse_ex(tokener, bytes + mark, (int)(length - mark));
+        FUZZ_MUST(theirs != NULL);
+        FUZZ_MUST(strcmp(json_object_to_json_string_ext(theirs, JSON_C_TO_STRING_PLAIN), written) ==
+                  0);
+        json_object_put(theirs);
+        json_tokener_free(tokener);
+}
+
 void fuzz_json(const uint8_t *bytes, size_t length)
 {
         struct json_object *root, *again;
         if (parse((const char *)bytes, length, &root) != PO_OK)
                 return;
         const char *written = json_object_to_json_string_ext(root, JSON_C_TO_STRING_PLAIN);
-        FUZZ_MUST(written != NULL && parse(written, strlen(written), &again) == PO_OK);
-        FUZZ_MUST(json_object_equal(root, again));
+        FUZZ_MUST(written != NULL);
+        compare((const char *)bytes, length, written);
+        FUZZ_MUST(parse(written, strlen(written), &again) == PO_OK);
+        FUZZ_MUST(strcmp(json_object_to_json_string_ext(again, JSON_C_TO_STRING_PLAIN), written) ==
+                  0);
         json_object_put(again);
         json_object_put(root);
 }

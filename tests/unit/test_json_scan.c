@@ -7,7 +7,7 @@ static struct json_scan scan(const char *text, size_t length)
 {
         struct json_scan result;
         struct po_error error = { 0 };
-        enum po_class kind = json_scan(text, length, &result, &error);
+        enum po_class kind = json_scan(text, length, NULL, &result, &error);
         ck_assert_msg(kind == PO_OK, "%s: %s", text, error.text);
         return result;
 }
@@ -16,7 +16,7 @@ static void assert_refused(const char *text, size_t length, const char *reason, 
 {
         struct json_scan result;
         struct po_error error = { .reason = "none" };
-        enum po_class kind = json_scan(text, length, &result, &error);
+        enum po_class kind = json_scan(text, length, NULL, &result, &error);
         ck_assert_msg(kind == PO_RECORD && strcmp(error.reason, reason) == 0, "%s: %s %s", text,
                       error.reason, error.text);
         unit_assert_in(error.text, where);
@@ -182,7 +182,7 @@ START_TEST(a_complaint_never_shows_the_payload)
 {
         struct json_scan result;
         struct po_error error = { 0 };
-        ck_assert_int_eq(json_scan("{secret}", 8, &result, &error), PO_RECORD);
+        ck_assert_int_eq(json_scan("{secret}", 8, NULL, &result, &error), PO_RECORD);
         unit_assert_not_in(error.text, "secret");
         unit_assert_not_in(error.text, "'s'");
 }
