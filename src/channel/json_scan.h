@@ -1,9 +1,10 @@
 /*
- * A strict scan of JSON bytes (RFC 8259) before json-c sees them.
+ * A strict scan of JSON bytes (RFC 8259); it builds the tree as it goes (json_tree.h).
  *
- * json-c 0.16 lets through, even when strict, what would make two transactions look like one:
- * repeated members, NaN, integers that it clamps, texts cut at a NUL. What this scan lets through
- * means one thing only. A byte order mark in front is stepped over, as RFC 8259 section 8.1 allows.
+ * json-c's own parser lets through, even when strict (0.16), what would make two transactions look
+ * like one: repeated members, NaN, integers that it clamps, texts cut at a NUL. What this scan lets
+ * through means one thing only. A byte order mark in front is stepped over, as RFC 8259 section 8.1
+ * allows.
  */
 #ifndef CHANNEL_JSON_SCAN_H
 #define CHANNEL_JSON_SCAN_H
