@@ -8,6 +8,7 @@
 #include "base/topic_match.h"
 #include "commands/command.h"
 #include "commands/error_table.h"
+#include "commands/live.h"
 #include "commands/options.h"
 #include "commands/parts.h"
 #include "commands/sample.h"
@@ -246,71 +247,90 @@ static int check_all(struct settings *settings, enum table_format format)
         return report.broken || report.warned ? EXIT_FINDINGS : EXIT_DONE;
 }
 
+static struct {
+        const char *config;
+        int format;
+        bool errors;
+        struct sample_request sample;
+        int64_t from_topic;
+} given;
+
+static const struct option_row check_rows[] = {
+        OPTION_ROW_CONFIG(&given.config),
+        OPTION_ROW_OUTPUT(&given.format),
+        { .name = "errors",
+          .kind = OPTION_FLAG,
+          .help = "instead: what each error of database and brokers is taken for; needs "
+                  "no configuration",
+          .target = &given.errors },
+        { .name = "sample",
+          .kind = OPTION_TEXT,
+          .argument = "FILE",
+          .help = "instead: decode this file as one record's value",
+          .target = &given.sample.path },
+        { .name = "channel",
+          .kind = OPTION_TEXT,
+          .argument = "LABEL",
+          .help = "with --sample: as if the topic fixed this channel",
+          .target = &given.sample.channel },
+        { .name = "header",
+          .kind = OPTION_TEXTS,
+          .argument = "NAME=VALUE",
+          .help = "with --sample: a header of the record; may be repeated",
+          .target = &given.sample.headers },
+        { .name = "explain",
+          .kind = OPTION_FLAG,
+          .help = "with --sample: which shapes, guards and rules were tried and why each "
+                  "did not match",
+          .target = &given.sample.explain },
+        { .name = "from-topic",
+          .kind = OPTION_INTEGER,
+          .argument = "N",
+          .help = "instead: decode the last N records of each topic and count what they "
+                  "become",
+          .target = &given.from_topic,
+          .min = 1,
+          .max = LIVE_RECORDS_MAX },
+        { .name = NULL },
+};
+
 int command_check(int argc, char **argv)
 {
-        const char *config = NULL;
-        struct sample_request sample = { 0 };
-        int format = TABLE_FORMAT_TABLE;
-        bool errors = false;
-        const struct option_row rows[] = {
-                OPTION_ROW_CONFIG(&config),
-                OPTION_ROW_OUTPUT(&format),
-                { .name = "errors",
-                  .kind = OPTION_FLAG,
-                  .help = "instead: what each error of database and brokers is taken for; needs "
-                          "no configuration",
-                  .target = &errors },
-                { .name = "sample",
-                  .kind = OPTION_TEXT,
-                  .argument = "FILE",
-                  .help = "instead: decode this file as one record's value",
-                  .target = &sample.path },
-                { .name = "channel",
-                  .kind = OPTION_TEXT,
-                  .argument = "LABEL",
-                  .help = "with --sample: as if the topic fixed this channel",
-                  .target = &sample.channel },
-                { .name = "header",
-                  .kind = OPTION_TEXTS,
-                  .argument = "NAME=VALUE",
-                  .help = "with --sample: a header of the record; may be repeated",
-                  .target = &sample.headers },
-                { .name = "explain",
-                  .kind = OPTION_FLAG,
-                  .help = "with --sample: which shapes, guards and rules were tried and why each "
-                          "did not match",
-                  .target = &sample.explain },
-                { .name = NULL },
-        };
+        given.format = TABLE_FORMAT_TABLE;
         const struct options options = {
                 .command = "postonce check",
                 .summary = "Looks at the configuration, the profiles, the database, the broker and "
                            "the topics and names\neach finding with its mend; exit 1 if there is "
-                           "one. Changes nothing. With --sample it shows\nwhat a payload becomes.",
+                           "one. Changes nothing. With --sample it shows\nwhat a payload becomes, "
+                           "with --from-topic what the records in the topics become.",
                 .example = "postonce check\n"
                            "postonce check --sample callback.json --channel SQB --explain\n"
+                           "postonce check --from-topic 1000\n"
                            "postonce check --errors",
-                .rows = rows,
+                .rows = check_rows,
         };
         int code;
         if (!options_read(&options, argc, argv, NULL, &code))
                 return code;
-        if (sample.path == NULL &&
-            (sample.channel != NULL || sample.headers.count > 0 || sample.explain))
+        if (given.sample.path == NULL && (given.sample.channel != NULL ||
+                                          given.sample.headers.count > 0 || given.sample.explain))
                 return options_refuse(&options,
                                       "--channel, --header and --explain go with --sample FILE");
-        if (errors && sample.path != NULL)
-                return options_refuse(&options, "--errors and --sample exclude each other");
-        if (errors)
-                return error_table_print((enum table_format)format);
+        if (given.errors + (given.sample.path != NULL) + (given.from_topic > 0) > 1)
+                return options_refuse(&options,
+                                      "--errors, --sample and --from-topic exclude each other");
+        if (given.errors)
+                return error_table_print((enum table_format)given.format);
         struct settings *settings;
-        code = settings_open(config, &settings);
+        code = settings_open(given.config, &settings);
         if (code != EXIT_DONE)
                 return code;
-        if (sample.path != NULL)
-                code = sample_check(settings, &sample, (enum table_format)format);
+        if (given.sample.path != NULL)
+                code = sample_check(settings, &given.sample, (enum table_format)given.format);
+        else if (given.from_topic > 0)
+                code = live_check(settings, given.from_topic, (enum table_format)given.format);
         else
-                code = check_all(settings, (enum table_format)format);
+                code = check_all(settings, (enum table_format)given.format);
         settings_close(settings);
         return code;
 }

@@ -72,7 +72,9 @@ static enum po_class conf_fill(rd_kafka_conf_t *conf, const struct reader_option
                     properties_apply(conf, PROPERTY_OF_CONSUMER, property, 1, error) != PO_OK)
                         return error->kind;
         }
-        return property_set(conf, "group.id", options->group, error);
+        /* librdkafka wants a name. One that neither joins nor commits never comes to be a group. */
+        const char *group = options->group != NULL ? options->group : "postonce-nobody";
+        return property_set(conf, "group.id", group, error);
 }
 
 static enum po_class client_open(struct reader *reader, const struct reader_options *options,
@@ -140,6 +142,38 @@ static enum po_class partition_open(struct reader *reader, const struct reader_o
         return PO_OK;
 }
 
+/* The most records a partition may give so that all together give no more than `most`. */
+static int64_t share_find(const struct reader *reader, int64_t most)
+{
+        int64_t least = 1, over = most + 1;
+        while (over - least > 1) {
+                int64_t share = least + (over - least) / 2, total = 0;
+                for (size_t i = 0; i < reader->partitions.count && total <= most; i++) {
+                        int64_t length = reader->stretches[i].end - reader->stretches[i].start;
+                        total += length < share ? length : share;
+                }
+                if (total <= most)
+                        least = share;
+                else
+                        over = share;
+        }
+        return least;
+}
+
+/* Leaves the ends of the stretches only; list is in the order of slots. */
+static void stretches_shorten(struct reader *reader, int64_t most,
+                              rd_kafka_topic_partition_list_t *list)
+{
+        int64_t share = share_find(reader, most);
+        for (size_t i = 0; i < reader->partitions.count; i++) {
+                struct stretch *stretch = &reader->stretches[i];
+                if (stretch->end - stretch->start > share)
+                        stretch->start = stretch->end - share;
+                list->elems[i].offset = stretch->start;
+                partition_begin(&reader->partitions.items[i], stretch->start);
+        }
+}
+
 static enum po_class assign(struct reader *reader, const struct reader_options *options,
                             struct po_error *error)
 {
@@ -149,7 +183,9 @@ static enum po_class assign(struct reader *reader, const struct reader_options *
         for (int32_t number = 0; number < options->partitions; number++)
                 if (options->only_partition < 0 || options->only_partition == number)
                         rd_kafka_topic_partition_list_add(list, options->topic, number);
-        rd_kafka_resp_err_t code = rd_kafka_committed(reader->client, list, ASK_WAIT_MS);
+        rd_kafka_resp_err_t code = RD_KAFKA_RESP_ERR_NO_ERROR;
+        if (options->group != NULL)
+                code = rd_kafka_committed(reader->client, list, ASK_WAIT_MS);
         for (int i = 0; i < list->cnt && code == RD_KAFKA_RESP_ERR_NO_ERROR; i++)
                 code = list->elems[i].err;
         if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
@@ -157,6 +193,8 @@ static enum po_class assign(struct reader *reader, const struct reader_options *
         for (int i = 0; i < list->cnt; i++)
                 if (partition_open(reader, options, &list->elems[i], error) != PO_OK)
                         return error->kind;
+        if (options->start == READER_LAST)
+                stretches_shorten(reader, options->last_records, list);
         code = rd_kafka_assign(reader->client, list);
         return code == RD_KAFKA_RESP_ERR_NO_ERROR ? PO_OK
                                                   : reader_fail(reader, error, code, "assign");
@@ -171,6 +209,8 @@ enum po_class reader_open(struct reader **reader_out, const struct reader_option
                           struct po_error *error)
 {
         assert(options->partitions >= 1 && options->only_partition < options->partitions);
+        assert(options->start != READER_LAST || options->last_records >= 1);
+        assert(options->group != NULL || options->start != READER_COMMITTED);
         *reader_out = NULL;
         CLEANUP(reader_drop) struct reader *reader = calloc(1, sizeof *reader);
         if (reader == NULL)

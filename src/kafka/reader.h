@@ -3,7 +3,8 @@
  * for what operators run, never for a worker. It is the only member of its group (partitions are
  * assigned, not balanced), so two readers of one group at the same time see the same records.
  *
- * It commits only what was passed, and only forward. One thread.
+ * It commits only what was passed, and only forward; without a group it can pass nothing. One
+ * thread.
  */
 #ifndef KAFKA_READER_H
 #define KAFKA_READER_H
@@ -16,18 +17,19 @@
 
 struct reader;
 
-enum reader_start { READER_COMMITTED, READER_BEGINNING, READER_OFFSET };
+enum reader_start { READER_COMMITTED, READER_BEGINNING, READER_OFFSET, READER_LAST };
 
 struct reader_options {
         const struct kafka_property *properties; /* the workers'; their group is not used */
         size_t properties_count;
         const char *topic;
-        const char *group;
-        int partitions;          /* how many the topic has, see topics.h; 1 and up */
+        const char *group; /* NULL: none is asked or made; for a look without passing anything */
+        int partitions;    /* how many the topic has, see topics.h; 1 and up */
         int32_t only_partition;  /* -1: all of them */
         enum reader_start start; /* COMMITTED: a group without an offset is at the beginning */
         int64_t start_offset;    /* OFFSET: with only_partition */
-        size_t records_max;      /* of one take */
+        int64_t last_records; /* LAST: of all partitions together, 1 and up, evenly where it can */
+        size_t records_max;   /* of one take */
 };
 
 /*

@@ -91,6 +91,38 @@ enum po_class topics_read(const struct kafka_property *properties, size_t proper
         return ask_topics(&inquiry, properties, properties_count, error);
 }
 
+/* A name before a pattern; count: none means it. */
+static size_t which_means(const struct inquiry *inquiry, const char *topic)
+{
+        size_t pattern = inquiry->count;
+        for (size_t i = inquiry->count; i-- > 0;)
+                if (is_meant(inquiry, &inquiry->topics[i], topic)) {
+                        if (!topic_is_pattern(inquiry->topics[i].name))
+                                return i;
+                        pattern = i;
+                }
+        return pattern;
+}
+
+enum po_class topics_each(const struct kafka_property *properties, size_t properties_count,
+                          const char *excluded, struct topic_facts *topics, size_t count,
+                          void (*each)(void *context, const char *topic, int partitions,
+                                       size_t which),
+                          void *context, struct po_error *error)
+{
+        CLEANUP(inquiry_end)
+        struct inquiry inquiry = { .topics = topics, .count = count, .excluded = excluded };
+        if (ask_topics(&inquiry, properties, properties_count, error) != PO_OK)
+                return error->kind;
+        for (int i = 0; i < inquiry.metadata->topic_cnt; i++) {
+                const rd_kafka_metadata_topic_t *topic = &inquiry.metadata->topics[i];
+                size_t which = which_means(&inquiry, topic->topic);
+                if (which < count && topic->partition_cnt > 0)
+                        each(context, topic->topic, topic->partition_cnt, which);
+        }
+        return PO_OK;
+}
+
 /* What the brokers say of one topic's configuration. */
 struct answer {
         const char *policy;                      /* NULL: not told */

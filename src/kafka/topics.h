@@ -42,4 +42,14 @@ PO_MUST_USE enum po_class topics_describe(const struct kafka_property *propertie
                                           struct topic_facts *topics, size_t count,
                                           struct po_error *error);
 
+/*
+ * Every topic that there is and that one of the facts' names or patterns means, none twice: which
+ * is the first of them, a name before a pattern. Classes as topics_read().
+ */
+PO_MUST_USE enum po_class
+topics_each(const struct kafka_property *properties, size_t properties_count, const char *excluded,
+            struct topic_facts *topics, size_t count,
+            void (*each)(void *context, const char *topic, int partitions, size_t which),
+            void *context, struct po_error *error);
+
 #endif

@@ -161,6 +161,57 @@ START_TEST(an_offset_beyond_the_end_is_told_and_not_jumped)
 }
 END_TEST
 
+/* What came of each partition, and the first offset of each. */
+static void drain_counting(struct reader *reader, int counts[3], int64_t firsts[3])
+{
+        int64_t end_ms = clock_ms() + WORLD_WAIT_MS;
+        memset(counts, 0, 3 * sizeof counts[0]);
+        while (!reader_at_end(reader) && clock_ms() < end_ms) {
+                const struct record *records;
+                size_t count;
+                ck_assert_int_eq(reader_take(reader, 100, &records, &count, &error), PO_OK);
+                for (size_t i = 0; i < count; i++)
+                        if (counts[records[i].partition]++ == 0)
+                                firsts[records[i].partition] = records[i].offset;
+        }
+        ck_assert(reader_at_end(reader));
+}
+
+START_TEST(the_last_records_are_shared_out_evenly_and_what_one_lacks_others_give)
+{
+        struct world world = world_open(3);
+        struct reader_options options = options_of(&world, 3);
+        options.group = NULL;
+        options.start = READER_LAST;
+        options.last_records = 12;
+        world_produce(&world, 0, 0, 2);
+        world_produce(&world, 1, 0, 20);
+        world_produce(&world, 2, 0, 9);
+        struct reader *reader = reader_of(&options);
+        int counts[3];
+        int64_t firsts[3];
+        ck_assert_int_eq(reader_total(reader), 12);
+        drain_counting(reader, counts, firsts);
+        ck_assert_int_eq(counts[0], 2);
+        ck_assert_int_eq(counts[1], 5);
+        ck_assert_int_eq(counts[2], 5);
+        ck_assert_int_eq(firsts[0], 0);
+        ck_assert_int_eq(firsts[1], 15);
+        ck_assert_int_eq(firsts[2], 4);
+        reader_close(reader);
+
+        options.last_records = 1000;
+        reader = reader_of(&options);
+        ck_assert_int_eq(reader_total(reader), 31);
+        reader_close(reader);
+        options.last_records = 1; /* fewer than partitions: one of each */
+        reader = reader_of(&options);
+        ck_assert_int_eq(reader_total(reader), 3);
+        reader_close(reader);
+        world_close(&world);
+}
+END_TEST
+
 START_TEST(an_empty_topic_is_at_its_end_at_once)
 {
         struct world world = world_open(2);
@@ -179,4 +230,6 @@ UNIT_MAIN("reader", it_reads_every_partition_to_the_ends_of_its_beginning,
           nothing_passes_behind_a_record_that_is_kept,
           reading_again_from_the_beginning_never_takes_the_group_back,
           one_partition_from_an_offset_is_all_that_is_read,
-          an_offset_beyond_the_end_is_told_and_not_jumped, an_empty_topic_is_at_its_end_at_once)
+          an_offset_beyond_the_end_is_told_and_not_jumped,
+          the_last_records_are_shared_out_evenly_and_what_one_lacks_others_give,
+          an_empty_topic_is_at_its_end_at_once)

@@ -38,6 +38,35 @@ START_TEST(asking_for_a_topic_does_not_make_it)
 }
 END_TEST
 
+static void note_topic(void *context, const char *topic, int partitions, size_t which)
+{
+        char *told = context;
+        size_t used = strlen(told);
+        snprintf(told + used, 128 - used, "%s:%d:%zu ", topic, partitions, which);
+}
+
+START_TEST(each_topic_is_told_once_and_its_own_name_goes_before_a_pattern)
+{
+        struct po_error error;
+        struct dev_broker *broker;
+        const struct dev_broker_topic topics[] = { { "callbacks", 3 }, { "callbacks.DLT", 1 } };
+        ck_assert_int_eq(dev_broker_open(&broker, topics, 2, &error), PO_OK);
+        const struct kafka_property property = { "bootstrap.servers", dev_broker_address(broker) };
+        struct topic_facts facts[] = { { .name = "^call" }, { .name = "callbacks" } };
+        char told[128] = "";
+        ck_assert_int_eq(
+                topics_each(&property, 1, "callbacks.DLT", facts, 2, note_topic, told, &error),
+                PO_OK);
+        ck_assert_str_eq(told, "callbacks:3:1 ");
+        told[0] = '\0';
+        ck_assert_int_eq(
+                topics_each(&property, 1, "callbacks.DLT", facts, 1, note_topic, told, &error),
+                PO_OK);
+        ck_assert_str_eq(told, "callbacks:3:0 ");
+        dev_broker_close(broker);
+}
+END_TEST
+
 START_TEST(a_broker_that_is_away_is_transient)
 {
         struct po_error error;
@@ -86,4 +115,5 @@ END_TEST
 UNIT_MAIN("topics", topics_that_are_there_and_not_there_are_told_apart,
           asking_for_a_topic_does_not_make_it,
           a_pattern_means_all_topics_that_match_but_the_excluded_one,
-          what_brokers_do_not_tell_is_no_error, a_broker_that_is_away_is_transient)
+          what_brokers_do_not_tell_is_no_error, a_broker_that_is_away_is_transient,
+          each_topic_is_told_once_and_its_own_name_goes_before_a_pattern)
