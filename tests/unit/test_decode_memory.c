@@ -60,7 +60,9 @@ static void assert_flat(const char *name, const char *channel)
                 if (i + 1 == RECORDS / 2)
                         halfway = mallinfo2().uordblks;
         }
-        ck_assert_uint_eq(mallinfo2().uordblks, halfway);
+        /* The allocator's own caches count as in use and vary; a leak is 16 bytes a record at
+         * least. */
+        ck_assert_uint_lt(mallinfo2().uordblks, halfway + RECORDS / 2);
         decoder_close(decoder);
 }
 

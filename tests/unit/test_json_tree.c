@@ -134,7 +134,8 @@ START_TEST(nothing_is_left_of_a_tree_that_was_refused)
                 if (i == 100)
                         before = mallinfo2().uordblks;
         }
-        ck_assert_uint_eq(mallinfo2().uordblks, before);
+        /* 199 times the smallest leak is more. */
+        ck_assert_uint_lt(mallinfo2().uordblks, before + 3000);
         json_tree_close(&tree);
 }
 END_TEST
