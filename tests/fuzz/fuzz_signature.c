@@ -1,11 +1,14 @@
 /*
- * The header of a signature: first line of the input; the body: the rest. No input is proven, since
- * none of them knows the key.
+ * Two ways: the header of a signature (first line of the input) of a body (the rest); and a whole
+ * body with its signature inside, through the shipped profiles. No input is believed, since none of
+ * them knows the keys.
  */
 #include "fuzz.h"
 
 #include <string.h>
 
+#include "base/limits.h"
+#include "channel/decode.h"
 #include "channel/profile.h"
 #include "channel/verify.h"
 
@@ -39,6 +42,36 @@ static void open_once(void)
         }
 }
 
+/* Where signatures stand in the body. */
+static void refuse_bodies(const uint8_t *bytes, size_t length)
+{
+        static const char *const paths[] = { "deploy/channels/alipay.yaml",
+                                             "deploy/channels/adyen.yaml" };
+        static const char *const channels[] = { "ALIPAY", "ADYEN" };
+        static struct po_notification notifications[NOTIFICATIONS_PER_RECORD_MAX];
+        static struct decoder *decoder;
+        struct po_error error;
+        if (decoder == NULL) {
+                char name[1024];
+                setenv("ALIPAY_PUBLIC_KEY_FILE",
+                       fuzz_path(name, sizeof name, "tests/data/channel/keys/wechatpay-public.pem"),
+                       1);
+                setenv("ADYEN_HMAC_KEY_FILE",
+                       fuzz_path(name, sizeof name, "tests/fuzz/keys/adyen-hmac"), 1);
+                enum po_class kind =
+                        decoder_open(&decoder, fuzz_path(name, sizeof name, "."), paths, 2, &error);
+                if (kind != PO_OK)
+                        fprintf(stderr, "%s\n", error.text);
+                FUZZ_MUST(kind == PO_OK);
+        }
+        const struct record record = { .topic = "t", .value = bytes, .value_bytes = length };
+        for (size_t i = 0; i < 2; i++) {
+                size_t count;
+                FUZZ_MUST(decode_record(decoder, &record, channels[i], notifications,
+                                        NOTIFICATIONS_PER_RECORD_MAX, &count, &error) == PO_RECORD);
+        }
+}
+
 void fuzz_signature(const uint8_t *bytes, size_t length)
 {
         static const char serial[] = "5157F09EFDC096DE15EBE81A47057A72";
@@ -67,4 +100,5 @@ void fuzz_signature(const uint8_t *bytes, size_t length)
                           PO_RECORD);
                 FUZZ_MUST(strcmp(error.reason, "SIGNATURE_INVALID") == 0);
         }
+        refuse_bodies(bytes, length);
 }
