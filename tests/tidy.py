@@ -51,5 +51,12 @@ points = re.findall(r'PO_FAILPOINT\("([^"]+)"\)', "".join(p.read_text() for p in
 tests = "".join(p.read_text(errors="ignore") for p in root.glob("tests/**/*") if p.is_file() and p.name != "tidy.py")
 findings += [f'failpoint "{p}" is named twice' for p in sorted({p for p in points if points.count(p) > 1})]
 findings += [f'failpoint "{p}" has no test' for p in sorted(set(points)) if p not in tests]
+# Words in capitals in the channel layer are reasons of refusal, but for these; the page names each of them once.
+NO_REASONS = {"AEAD_AES_256_GCM"}
+words = re.findall(r'"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)"', "".join(p.read_text() for p in root.glob("src/channel/*.c")))
+page = (root / "docs/channels.md").read_text().partition("## Why a body is refused")[2]
+rows = re.findall(r"^\| ([A-Z0-9_]+) \|", page, flags=re.M)
+findings += [f"docs/channels.md: reason {w} is missing" for w in sorted(set(words) - NO_REASONS - set(rows))]
+findings += [f"docs/channels.md: reason {w} is of no code, or named twice" for w in sorted(rows) if w not in words or rows.count(w) > 1]
 print("\n".join(findings) or "tidy")
 sys.exit(bool(findings))

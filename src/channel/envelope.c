@@ -20,6 +20,8 @@ enum member {
         MEMBER_AMOUNT_MINOR,
         MEMBER_AMOUNT,
         MEMBER_CURRENCY,
+        MEMBER_FEE_MINOR,
+        MEMBER_FEE,
         MEMBER_OCCURRED_AT,
         MEMBER_BODY,
         MEMBERS
@@ -39,6 +41,8 @@ static const struct {
         [MEMBER_AMOUNT_MINOR] = { "amount_minor", json_type_int },
         [MEMBER_AMOUNT] = { "amount", json_type_string },
         [MEMBER_CURRENCY] = { "currency", json_type_string },
+        [MEMBER_FEE_MINOR] = { "fee_minor", json_type_int },
+        [MEMBER_FEE] = { "fee", json_type_string },
         [MEMBER_OCCURRED_AT] = { "occurred_at", json_type_string },
         [MEMBER_BODY] = { "body", json_type_null },
 };
@@ -52,8 +56,9 @@ struct envelope {
 static enum po_class fail_type(enum member member, struct json_object *value,
                                struct po_error *error)
 {
-        if ((member == MEMBER_AMOUNT || member == MEMBER_AMOUNT_MINOR) &&
-            json_object_is_type(value, json_type_double))
+        bool money = member == MEMBER_AMOUNT || member == MEMBER_AMOUNT_MINOR ||
+                     member == MEMBER_FEE || member == MEMBER_FEE_MINOR;
+        if (money && json_object_is_type(value, json_type_double))
                 return po_refuse(error, "AMOUNT_NOT_EXACT",
                                  "%s is a JSON number with a fraction or an exponent",
                                  members[member].name);
@@ -165,6 +170,20 @@ static enum po_class money_fill(const struct envelope *envelope,
         return fill_amount(notification, &form, minor != NULL ? minor : decimal, NULL, error);
 }
 
+static enum po_class fee_fill(const struct envelope *envelope, struct po_notification *notification,
+                              struct po_error *error)
+{
+        struct json_object *minor = envelope->value[MEMBER_FEE_MINOR];
+        struct json_object *decimal = envelope->value[MEMBER_FEE];
+        if (minor != NULL && decimal != NULL)
+                return po_refuse(error, "FEE_TWICE", "both fee and fee_minor are there");
+        const struct amount_form form = {
+                .format = minor != NULL ? AMOUNT_MINOR : AMOUNT_DECIMAL,
+                .exponent = AMOUNT_EXPONENT_ISO,
+        };
+        return fill_fee(notification, &form, minor != NULL ? minor : decimal, error);
+}
+
 enum po_class envelope_decode(struct json_object *root, struct po_notification *notification,
                               struct po_error *error)
 {
@@ -175,7 +194,8 @@ enum po_class envelope_decode(struct json_object *root, struct po_notification *
             head_fill(&envelope, notification, error) != PO_OK ||
             event_fill(&envelope, notification, error) != PO_OK ||
             names_fill(&envelope, notification, error) != PO_OK ||
-            money_fill(&envelope, notification, error) != PO_OK)
+            money_fill(&envelope, notification, error) != PO_OK ||
+            fee_fill(&envelope, notification, error) != PO_OK)
                 return error->kind;
         return fill_occurred_at(notification, &rfc3339, envelope.value[MEMBER_OCCURRED_AT], error);
 }

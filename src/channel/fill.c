@@ -70,10 +70,10 @@ static enum po_class amount_read(struct json_object *value, const struct amount_
 {
         struct value_text text;
         int exponent = 0;
-        if (json_object_is_type(value, json_type_double))
+        if (json_object_is_type(value, json_type_double) && form->format != AMOUNT_NUMBER)
                 return po_refuse(error, "AMOUNT_NOT_EXACT",
                                  "the amount is a JSON number with a fraction or an exponent");
-        if (!value_text(value, &text))
+        if (!value_written(value, &text))
                 return po_refuse(error, "WRONG_TYPE",
                                  "the amount is neither a text nor an integer");
         bool known = currency_find(currency, &exponent);
@@ -105,6 +105,23 @@ enum po_class fill_amount(struct po_notification *notification, const struct amo
                 return po_refuse(error, "AMOUNT_NOT_POSITIVE", "the amount is not above zero");
         notification->amount_kind = form->kind;
         notification->amount_minor = amount_minor;
+        return PO_OK;
+}
+
+enum po_class fill_fee(struct po_notification *notification, const struct amount_form *form,
+                       struct json_object *value, struct po_error *error)
+{
+        int64_t fee_minor;
+        if (value == NULL)
+                return PO_OK;
+        if (notification->amount_kind != PO_AMOUNT_THIS)
+                return po_refuse(error, "FEE_WITHOUT_AMOUNT", "a fee is taken off an amount");
+        if (amount_read(value, form, notification->currency, &fee_minor, error) != PO_OK)
+                return po_within(error, "the fee");
+        if (fee_minor < 0 || fee_minor > notification->amount_minor)
+                return po_refuse(error, "FEE_OUT_OF_RANGE",
+                                 "the fee is below zero or above the amount");
+        notification->fee_minor = fee_minor;
         return PO_OK;
 }
 

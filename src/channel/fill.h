@@ -19,6 +19,7 @@
 enum amount_format {
         AMOUNT_MINOR,   /* whole minor units */
         AMOUNT_DECIMAL, /* the currency's own unit, with decimals */
+        AMOUNT_NUMBER,  /* the same; a JSON number with a fraction counts as it is written */
 };
 
 enum { AMOUNT_EXPONENT_ISO = -1 }; /* the channel's minor unit is that of ISO 4217 */
@@ -55,12 +56,23 @@ PO_MUST_USE enum po_class fill_currency(struct po_notification *notification, co
 /*
  * The amount, after fill_currency(), in minor units of ISO 4217 whatever the channel counts in;
  * minus (NULL: nothing) is taken off. RECORD: AMOUNT_NOT_EXACT
- * (a JSON number with a fraction or an exponent: whoever wrote it may have rounded), WRONG_TYPE,
+ * (a JSON number with a fraction or an exponent: whoever wrote it may have rounded; with
+ * AMOUNT_NUMBER only one with an exponent is refused, as AMOUNT_MALFORMED), WRONG_TYPE,
  * AMOUNT_NOT_POSITIVE (0 is refused unless it is what is left: net), and what money.h refuses.
  */
 PO_MUST_USE enum po_class fill_amount(struct po_notification *notification,
                                       const struct amount_form *form, struct json_object *value,
                                       struct json_object *minus, struct po_error *error);
+
+/*
+ * What the channel keeps of the amount, after fill_amount(); of form only how it is written counts.
+ * value may be NULL: nothing. RECORD: FEE_WITHOUT_AMOUNT (there is none, or it is no amount of this
+ * movement alone), FEE_OUT_OF_RANGE (below zero or above the amount), and what is refused of an
+ * amount.
+ */
+PO_MUST_USE enum po_class fill_fee(struct po_notification *notification,
+                                   const struct amount_form *form, struct json_object *value,
+                                   struct po_error *error);
 
 /* value may be NULL. RECORD: TIME_MALFORMED. */
 PO_MUST_USE enum po_class fill_occurred_at(struct po_notification *notification,

@@ -94,6 +94,15 @@ static enum po_class amount_apply(const struct amount_map *map,
         return fill_amount(notification, &form, value, minus, error);
 }
 
+static enum po_class fee_apply(const struct amount_map *map, const struct exponent_table *exponents,
+                               const struct scope *scope, struct po_notification *notification,
+                               struct po_error *error)
+{
+        struct amount_form form = map->form;
+        form.exponent = exponent_find(exponents, notification->currency);
+        return fill_fee(notification, &form, pointer_find(&map->at, scope), error);
+}
+
 static enum po_class event_apply(const struct rule *rule, const struct scope *scope,
                                  struct po_notification *notification, struct po_error *error)
 {
@@ -133,7 +142,8 @@ enum po_class rule_apply(const struct rule *rule, const struct exponent_table *e
                 return error->kind;
         if (pointer_is_given(&rule->amount.at) &&
             (currency_apply(&rule->currency, scope, notification, error) != PO_OK ||
-             amount_apply(&rule->amount, exponents, scope, notification, error) != PO_OK))
+             amount_apply(&rule->amount, exponents, scope, notification, error) != PO_OK ||
+             fee_apply(&rule->fee, exponents, scope, notification, error) != PO_OK))
                 return error->kind;
         return fill_occurred_at(notification, &rule->occurred_at.form,
                                 pointer_find(&rule->occurred_at.at, scope), error);

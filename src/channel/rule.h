@@ -81,6 +81,7 @@ struct rule {
         struct pointer_list parent;
         struct pointer refund_no;
         struct amount_map amount;
+        struct amount_map fee; /* at and format only */
         struct currency_map currency;
         struct moment_map occurred_at;
 };

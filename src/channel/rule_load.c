@@ -50,9 +50,10 @@ static enum po_class read_names(const struct node *node, const struct field *fie
 static enum po_class read_amount_format(const struct node *node, const struct field *field,
                                         void *target, struct po_error *error)
 {
-        static const char *const formats[] = {
-                [AMOUNT_MINOR] = "minor", [AMOUNT_DECIMAL] = "decimal", NULL
-        };
+        static const char *const formats[] = { [AMOUNT_MINOR] = "minor",
+                                               [AMOUNT_DECIMAL] = "decimal",
+                                               [AMOUNT_NUMBER] = "number",
+                                               NULL };
         (void)field;
         size_t index;
         enum po_class kind = schema_choice(node, formats, &index, error);
@@ -146,7 +147,8 @@ static const struct field amount_fields[] = {
           .offset = offsetof(struct amount_map, form.format),
           .required = true,
           .reader = read_amount_format,
-          .help = "minor (12880) or decimal (128.80)" },
+          .help = "minor (12880), decimal (128.80), or number: decimal, and a JSON number with a "
+                  "fraction counts as it is written" },
         { .name = "kind",
           .kind = FIELD_CUSTOM,
           .offset = offsetof(struct amount_map, form.kind),
@@ -159,6 +161,22 @@ static const struct field amount_fields[] = {
           .fallback = "plus",
           .reader = read_sign,
           .help = "minus: the channel writes this amount with one, and it counts without" },
+        { 0 },
+};
+
+static const struct field fee_fields[] = {
+        { .name = "at",
+          .kind = FIELD_CUSTOM,
+          .offset = offsetof(struct amount_map, at),
+          .required = true,
+          .reader = read_pointer,
+          .help = "pointer to the fee; where nothing stands there is none" },
+        { .name = "format",
+          .kind = FIELD_CUSTOM,
+          .offset = offsetof(struct amount_map, form.format),
+          .required = true,
+          .reader = read_amount_format,
+          .help = "minor, decimal or number, as of amount" },
         { 0 },
 };
 
@@ -271,6 +289,12 @@ static const struct field rule_fields[] = {
           .section = amount_fields,
           .reader = read_section,
           .help = "{ at, minus, format, kind, sign }" },
+        { .name = "fee",
+          .kind = FIELD_CUSTOM,
+          .offset = offsetof(struct rule, fee),
+          .section = fee_fields,
+          .reader = read_section,
+          .help = "{ at, format }: what of the amount the channel keeps, in the same currency" },
         { .name = "currency",
           .kind = FIELD_CUSTOM,
           .offset = offsetof(struct rule, currency),
@@ -327,7 +351,7 @@ static bool rule_uses_item(const struct rule *rule)
 {
         const struct pointer *const pointers[] = {
                 &rule->event_map.at, &rule->order,       &rule->refund_no,      &rule->amount.at,
-                &rule->amount.minus, &rule->currency.at, &rule->occurred_at.at,
+                &rule->amount.minus, &rule->currency.at, &rule->occurred_at.at, &rule->fee.at,
         };
         for (size_t i = 0; i < sizeof pointers / sizeof pointers[0]; i++)
                 if (pointer_starts_at(pointers[i], '@'))
@@ -358,6 +382,9 @@ static enum po_class money_check(const struct node *node, const struct rule *rul
         const struct node *currency = node_member(node, "currency");
         if ((node_member(node, "amount") == NULL) != (currency == NULL))
                 return node_fail(node, error, "amount and currency stand together");
+        if (node_member(node, "fee") != NULL && rule->amount.form.kind != PO_AMOUNT_THIS)
+                return node_fail(node_member(node, "fee"), error,
+                                 "a fee goes with an amount of kind this");
         return currency == NULL ? PO_OK : currency_check(currency, &rule->currency, error);
 }
 

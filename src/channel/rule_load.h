@@ -11,6 +11,7 @@
  *               sign: minus }      # the channel writes it with a minus
  *     currency: { const: CNY }     # or { at: /currency, default: CNY, upper: true,
  *                                  #      map: { "156": CNY } }
+ *     fee: { at: /fee, format: minor }    # what of the amount the channel keeps
  *     occurred_at: { at: /finish_time, format: ms }    # or rfc3339, s, datetime, compact
  *   - when: [[/order_status, eq, CREATED]]
  *     ignore: true

@@ -8,7 +8,9 @@
 
 #include "base/cleanup.h"
 #include "channel/base64.h"
+#include "channel/form_body.h"
 #include "channel/json_body.h"
+#include "channel/utf8.h"
 #include "channel/value.h"
 
 enum { TAG_BYTES = 16, NONCE_BYTES = 12, MD5_BYTES = 16, BLOCK_BYTES = 16 };
@@ -135,6 +137,12 @@ static enum po_class plain_parse(const struct unwrap_step *step, struct body_par
                                  struct po_error *error)
 {
         static const struct charset_map utf8 = { .fallback = CHARSET_UTF8 };
+        if (step->then_text) {
+                if (utf8_check(bytes, length) != length || memchr(bytes, '\0', length) != NULL)
+                        return fail_step(step, "holds no text in UTF-8", error);
+                *tree_out = json_object_new_string_len(bytes, (int)length);
+                return *tree_out != NULL ? PO_OK : fail_memory(error);
+        }
         enum po_class kind = body_parse(parser, step->then, &utf8, bytes, length, tree_out, error);
         return kind == PO_OK ? PO_OK : po_within(error, "what stands in %s", step->at.source);
 }
@@ -168,6 +176,17 @@ static enum po_class sealed_open(const struct unwrap_step *step, struct body_par
         return fail_step(step, "cannot be decrypted with any of the keys", error);
 }
 
+/* bytes has room for the text and a NUL. */
+static enum po_class escapes_open(const struct unwrap_step *step, struct body_parser *parser,
+                                  const struct value_text *text, char *bytes,
+                                  struct json_object **tree_out, struct po_error *error)
+{
+        size_t length;
+        if (form_text_decode(text->bytes, text->length, bytes, &length, error) != PO_OK)
+                return po_within(error, "what stands in %s", step->at.source);
+        return plain_parse(step, parser, bytes, length, tree_out, error);
+}
+
 static enum po_class step_open(const struct unwrap_step *step, struct body_parser *parser,
                                struct json_object *value, struct json_object **tree_out,
                                struct po_error *error)
@@ -183,9 +202,11 @@ static enum po_class step_open(const struct unwrap_step *step, struct body_parse
         if (step->op == UNWRAP_PARSE)
                 return plain_parse(step, parser, text.bytes, text.length, tree_out, error);
 
-        CLEANUP(cleanup_free) unsigned char *bytes = malloc(base64_room(text.length) + 1);
+        CLEANUP(cleanup_free) unsigned char *bytes = malloc(text.length + 1);
         if (bytes == NULL)
                 return fail_memory(error);
+        if (step->op == UNWRAP_URL_DECODE)
+                return escapes_open(step, parser, &text, (char *)bytes, tree_out, error);
         sealed.bytes = bytes;
         if (!bytes_take(&text, &sealed))
                 return fail_step(step, "is no base64", error);
@@ -196,7 +217,7 @@ static enum po_class step_open(const struct unwrap_step *step, struct body_parse
         return sealed_open(step, parser, &sealed, tree_out, error);
 }
 
-/* The text that pick takes out of the list; NULL: no element is the one. Borrowed. */
+/* What pick takes out of the list; NULL: no element is the one. Borrowed. */
 static struct json_object *pick_find(const struct unwrap_step *step, struct json_object *list)
 {
         size_t length = json_object_array_length(list);
@@ -218,17 +239,21 @@ static const char *text_behind(const char *text, const char *after)
 }
 
 static enum po_class pick_take(const struct unwrap_step *step, struct json_object *value,
-                               struct json_object **text_out, struct po_error *error)
+                               struct json_object **value_out, struct po_error *error)
 {
-        if (!json_object_is_type(value, json_type_string))
+        bool text = json_object_is_type(value, json_type_string);
+        if (!text && (step->after != NULL || json_object_is_type(value, json_type_object) ||
+                      json_object_is_type(value, json_type_array)))
                 return fail_step(step, "has no text to take in the element that was picked", error);
-        const char *text = json_object_get_string(value);
-        if (step->after != NULL)
-                text = text_behind(text, step->after);
-        if (text == NULL)
+        if (step->after == NULL) {
+                *value_out = json_object_get(value);
+                return PO_OK;
+        }
+        const char *behind = text_behind(json_object_get_string(value), step->after);
+        if (behind == NULL)
                 return fail_step(step, "has nothing behind what the text is cut at", error);
-        *text_out = json_object_new_string(text);
-        return *text_out != NULL ? PO_OK : fail_memory(error);
+        *value_out = json_object_new_string(behind);
+        return *value_out != NULL ? PO_OK : fail_memory(error);
 }
 
 /* What the step works on; NULL: there is nothing. */

@@ -9,9 +9,10 @@
  *                        case hexadecimal (WeChat Pay v2's "req_info"). Such a text proves nothing
  *                        about who wrote it.
  *   base64               at: a text in base64
+ *   url-decode           at: a text with percent escapes, '+' for a space
  *   parse                at: a text
- *   pick                 at: a list; of its first element for which "where" holds, the text "take"
- *                        leads to, or what stands in it behind the last "after"
+ *   pick                 at: a list; of its first element for which "where" holds, the text or
+ * number that "take" leads to, or what stands in the text behind the last "after"
  */
 #ifndef CHANNEL_UNWRAP_H
 #define CHANNEL_UNWRAP_H
@@ -30,6 +31,7 @@ enum unwrap_op {
         UNWRAP_AES_256_GCM,
         UNWRAP_AES_256_ECB_MD5KEY,
         UNWRAP_BASE64,
+        UNWRAP_URL_DECODE,
         UNWRAP_PARSE,
         UNWRAP_PICK,
 };
@@ -38,7 +40,8 @@ struct unwrap_step {
         enum unwrap_op op;
         struct pointer at;
         struct pointer to;           /* a member of the body that is not there yet */
-        enum body_kind then;         /* what the text is: json, form or xml */
+        enum body_kind then;         /* what is inside: json, form or xml ... */
+        bool then_text;              /* ... or a text, which stays one */
         bool optional;               /* nothing to unwrap is no error */
         struct condition_list where; /* pick: of an element ("@/…") */
         struct pointer take;         /* pick: into the element that was found */
@@ -54,10 +57,10 @@ struct unwrap_list {
 
 /*
  * Adds to root, the caller's. RECORD: UNWRAP_MISSING (nothing at "at"), UNWRAP_FAILED (no base64,
- * no key fits, nothing behind "after", a member of another type or length), MEMBER_RESERVED (the
- * body has a member of its own where a step puts its result: it could pass for one that was
- * decrypted), WRONG_TYPE (root is no object), and what body_parse() refuses. BUG: no memory, or
- * OpenSSL lacks a cipher.
+ * no key fits, no text in UTF-8, nothing behind "after", a member of another type or length),
+ * MEMBER_RESERVED (the body has a member of its own where a step puts its result: it could pass for
+ * one that was decrypted), WRONG_TYPE (root is no object), and what body_parse() refuses. BUG: no
+ * memory, or OpenSSL lacks a cipher.
  */
 PO_MUST_USE enum po_class unwrap_apply(const struct unwrap_list *list, struct body_parser *parser,
                                        struct json_object *root, struct po_error *error);

@@ -41,6 +41,7 @@ static enum po_class read_op(const struct node *node, const struct field *field,
                 [UNWRAP_AES_256_GCM] = "aes-256-gcm",
                 [UNWRAP_AES_256_ECB_MD5KEY] = "aes-256-ecb-md5key",
                 [UNWRAP_BASE64] = "base64",
+                [UNWRAP_URL_DECODE] = "url-decode",
                 [UNWRAP_PARSE] = "parse",
                 [UNWRAP_PICK] = "pick",
                 [UNWRAP_PICK + 1] = NULL,
@@ -53,18 +54,25 @@ static enum po_class read_op(const struct node *node, const struct field *field,
         return kind;
 }
 
+/* target: the step. */
 static enum po_class read_then(const struct node *node, const struct field *field, void *target,
                                struct po_error *error)
 {
-        static const char *const bodies[] = {
-                [BODY_JSON] = "json", [BODY_FORM] = "form", [BODY_XML] = "xml", NULL
-        };
+        static const char *const forms[] = { [BODY_JSON] = "json",
+                                             [BODY_FORM] = "form",
+                                             [BODY_XML] = "xml",
+                                             [BODY_XML + 1] = "text",
+                                             NULL };
+        struct unwrap_step *step = target;
         (void)field;
         size_t index;
-        enum po_class kind = schema_choice(node, bodies, &index, error);
-        if (kind == PO_OK)
-                *(enum body_kind *)target = (enum body_kind)index;
-        return kind;
+        enum po_class kind = schema_choice(node, forms, &index, error);
+        if (kind != PO_OK)
+                return kind;
+        step->then_text = index > BODY_XML;
+        if (!step->then_text)
+                step->then = (enum body_kind)index;
+        return PO_OK;
 }
 
 static const struct field step_fields[] = {
@@ -73,7 +81,7 @@ static const struct field step_fields[] = {
           .offset = offsetof(struct step_source, step.op),
           .required = true,
           .reader = read_op,
-          .help = "aes-256-gcm, aes-256-ecb-md5key, base64, parse or pick" },
+          .help = "aes-256-gcm, aes-256-ecb-md5key, base64, url-decode, parse or pick" },
         { .name = "at",
           .kind = FIELD_CUSTOM,
           .offset = offsetof(struct step_source, step.at),
@@ -88,10 +96,10 @@ static const struct field step_fields[] = {
           .help = "the member of the body that it becomes" },
         { .name = "then",
           .kind = FIELD_CUSTOM,
-          .offset = offsetof(struct step_source, step.then),
+          .offset = offsetof(struct step_source, step),
           .fallback = "json",
           .reader = read_then,
-          .help = "what is inside: json, xml or form" },
+          .help = "what is inside: json, xml, form, or text, for another step or a rule" },
         { .name = "key_file",
           .kind = FIELD_CUSTOM,
           .offset = offsetof(struct step_source, key_file),
@@ -155,6 +163,8 @@ static enum po_class step_check(const struct node *node, const struct step_sourc
             step->to.names[0] == '\0')
                 return node_fail(node_member(node, "to"), error,
                                  "to is one member of the body, such as /plain");
+        if (step->op == UNWRAP_PARSE && step->then_text)
+                return node_fail(node_member(node, "then"), error, "it is a text already");
         if (decrypts && source->key_file == NULL)
                 return node_fail(node, error, "required member \"key_file\" is missing");
         if (!decrypts && source->key_file != NULL)

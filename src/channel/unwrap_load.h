@@ -2,10 +2,10 @@
  * Unwrap steps from YAML:
  *
  *   unwrap:
- *     - op: aes-256-gcm            # aes-256-ecb-md5key, base64, parse
+ *     - op: aes-256-gcm            # aes-256-ecb-md5key, base64, url-decode, parse
  *       at: /resource
  *       to: /plain                 # a member of the body that it does not have itself
- *       then: json                 # or xml, form
+ *       then: json                 # or xml, form, text
  *       key_file: keys/apiv3       # or a list, newest first, while a key is changed
  *       optional: true             # where only some bodies have it
  *

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <inttypes.h>
+#include <sys/resource.h>
 
 #include "base/limits.h"
 #include "channel/decode.h"
@@ -34,7 +35,9 @@ static void decoder_setup(void)
                 "tests/data/generic.yaml",          "tests/data/paypal.yaml",
                 "deploy/channels/wechat.yaml",      "deploy/channels/alipay.yaml",
                 "deploy/channels/stripe.yaml",      "deploy/channels/adyen.yaml",
-                "deploy/channels/cloudevents.yaml",
+                "deploy/channels/cloudevents.yaml", "tests/data/sqb-lite.yaml",
+                "tests/data/square.yaml",           "tests/data/mercadopago.yaml",
+                "tests/data/language.yaml",         "tests/data/signed-envelope.yaml",
         };
         key_file_set("WECHAT_APIV3_KEY_FILE", "wechat-apiv3");
         key_file_set("WECHAT_APIV2_KEY_FILE", "wechat-apiv2");
@@ -95,6 +98,8 @@ static void notification_write(const struct po_notification *notification, char 
         snprintf(number, sizeof number, "%" PRId64 " %s %s", notification->amount_minor,
                  notification->currency, kinds[notification->amount_kind]);
         text_add(text, "amount", notification->amount_kind == PO_AMOUNT_NONE ? "" : number);
+        snprintf(number, sizeof number, "%" PRId64, notification->fee_minor);
+        text_add(text, "fee", notification->fee_minor == 0 ? "" : number);
         snprintf(number, sizeof number, "%" PRId64, notification->occurred_at_us);
         text_add(text, "occurred_at_us",
                  notification->occurred_at_us == PO_TIME_UNKNOWN ? "" : number);
@@ -240,6 +245,9 @@ START_TEST(copies_of_one_payment_by_all_ways_share_one_key_and_fingerprint)
                 { "stripe-payment_intent.succeeded.json",
                   "stripe-payment_intent.succeeded-twin.json" },
                 { "adyen-authorisation.json", "adyen-authorisation-dup.json" },
+                { "sqblite-split-payment.json", "sqblite-split-payment-repush.json" },
+                { "square-completed.json", "square-completed-again.json" },
+                { "mercadopago-approved.json", "mercadopago-refunded.json" },
         };
         for (size_t i = 0; i < sizeof copies / sizeof copies[0]; i++) {
                 struct po_notification one, other;
@@ -396,7 +404,12 @@ START_TEST(every_event_of_a_profile_is_told_once)
                                "ADYEN PAYMENT_AUTHORISED\nADYEN PAYMENT_RECEIVED\n"
                                "ADYEN PAYMENT_REVERSED\nADYEN REFUND_SUCCEEDED\n"
                                "ADYEN REFUND_FAILED\nADYEN PAYMENT_CANCELLED\n"
-                               "CLOUDEVENTS PAYMENT_RECEIVED\nCLOUDEVENTS REFUND_SUCCEEDED\n");
+                               "CLOUDEVENTS PAYMENT_RECEIVED\nCLOUDEVENTS REFUND_SUCCEEDED\n"
+                               "SQBLITE PAYMENT_RECEIVED\nSQBLITE REFUND_SUCCEEDED\n"
+                               "SQUARE PAYMENT_RECEIVED\nSQUARE REFUND_SUCCEEDED\n"
+                               "MERCADOPAGO PAYMENT_RECEIVED\nMERCADOPAGO REFUND_SUCCEEDED\n"
+                               "LANGUAGE PAID_BY_STEPS\nLANGUAGE REFUND_SUCCEEDED\n"
+                               "LANGUAGE PAYMENT_RECEIVED\n");
 }
 END_TEST
 
@@ -462,11 +475,77 @@ START_TEST(every_channel_whose_keys_are_not_configured_is_told)
 {
         char text[TEXT_BYTES] = "";
         decoder_unverified(decoder, unverified_add, text);
-        ck_assert_str_eq(text, "SQB ${env:SQB_PUBLIC_KEY_FILE}\nGENERIC verify\nPAYPAL verify\n"
+        ck_assert_str_eq(text, "SQB ${env:SQB_PUBLIC_KEY_FILE}\n"
                                "WECHAT ${env:WECHATPAY_KEY_ID}\n"
                                "ALIPAY ${env:ALIPAY_PUBLIC_KEY_FILE}\n"
                                "STRIPE ${env:STRIPE_ENDPOINT_SECRET_FILE}\n"
                                "ADYEN ${env:ADYEN_HMAC_KEY_FILE}\n");
+}
+END_TEST
+
+enum { LARGE_BYTES = 10 * 1024 * 1024, RESIDENT_MAX_KIB = 512 * 1024 };
+
+/* Ten megabytes: head, then piece again and again, then tail. */
+static const struct {
+        const char *head, *piece, *tail, *content_type, *reason; /* NULL: it decodes */
+} large_bodies[] = {
+        { "{\"txn\":\"T\",\"amount\":\"1\",\"currency\":\"CNY\",\"pad\":\"", "x", "\"}", "", NULL },
+        { "{\"txn\":\"T\",\"amount\":\"1\",\"currency\":\"CNY\"}", " ", "", "", NULL },
+        { "{\"txn\":\"T\",\"amount\":\"", "9", "\",\"currency\":\"CNY\"}", "",
+          "AMOUNT_OUT_OF_RANGE" },
+        { "{\"txn\":\"", "x", "\",\"amount\":\"1\",\"currency\":\"CNY\"}", "", "KEY_TOO_LONG" },
+        { "{\"txn\":\"T\",\"amount_minor\":", "9", "}", "", "NUMBER_OUT_OF_RANGE" },
+        { "", "[", "", "", "NESTING_TOO_DEEP" },
+        { "", "{\"a\":", "", "", "NESTING_TOO_DEEP" },
+        { "{\"a\":[0", ",0", "]}", "", "TOO_MANY_VALUES" },
+        { "{\"a\":[\"\"", ",{}", "]}", "", "TOO_MANY_VALUES" },
+        { "{\"a\":0", ",\"a\":0", "}", "", "DUPLICATE_MEMBER" },
+        { "<xml>", "<a>", "", "", "NESTING_TOO_DEEP" },
+        { "<xml><a>", "x", "</a></xml>", "", "NO_RULE" },
+        { "<xml><b>1</b><a ", "b='1' ", "/></xml>", "", "MALFORMED_XML" },
+        { "a=", "x", "", "application/x-www-form-urlencoded", "NO_RULE" },
+        { "a=", "&a=", "", "application/x-www-form-urlencoded", "DUPLICATE_FIELD" },
+        { "a=", "%41", "", "application/x-www-form-urlencoded", "NO_RULE" },
+};
+
+static char *large_make(size_t body, size_t *length_out)
+{
+        const char *head = large_bodies[body].head, *piece = large_bodies[body].piece;
+        size_t head_length = strlen(head), piece_length = strlen(piece);
+        size_t tail_length = strlen(large_bodies[body].tail);
+        size_t pieces = (LARGE_BYTES - head_length - tail_length) / piece_length;
+        char *bytes = malloc(LARGE_BYTES);
+        ck_assert_ptr_nonnull(bytes);
+        memcpy(bytes, head, head_length);
+        for (size_t i = 0; i < pieces; i++)
+                memcpy(bytes + head_length + i * piece_length, piece, piece_length);
+        *length_out = head_length + pieces * piece_length + tail_length;
+        memcpy(bytes + *length_out - tail_length, large_bodies[body].tail, tail_length);
+        return bytes;
+}
+
+START_TEST(ten_megabytes_are_decoded_or_refused_in_bounded_memory)
+{
+        size_t length;
+        char *bytes = large_make((size_t)_i, &length);
+        const char *type = large_bodies[_i].content_type, *reason = large_bodies[_i].reason;
+        const struct record_header header = { "content-type", type, strlen(type) };
+        const struct record record = { .topic = "t",
+                                       .value = bytes,
+                                       .value_bytes = length,
+                                       .headers = &header,
+                                       .headers_count = 1 };
+        error.reason = "none";
+        enum po_class kind = decode_record(decoder, &record, "GENERIC", notifications,
+                                           NOTIFICATIONS_PER_RECORD_MAX, &count, &error);
+        ck_assert_msg(kind == (reason == NULL ? PO_OK : PO_RECORD), "%s: %s", error.reason,
+                      error.text);
+        if (reason != NULL)
+                ck_assert_str_eq(error.reason, reason);
+        free(bytes);
+        struct rusage usage;
+        ck_assert_int_eq(getrusage(RUSAGE_SELF, &usage), 0);
+        ck_assert_int_lt(usage.ru_maxrss, RESIDENT_MAX_KIB);
 }
 END_TEST
 
@@ -496,6 +575,8 @@ static Suite *decode_suite(void)
         tcase_add_test(tcase,
                        a_later_copy_of_a_refund_with_a_larger_total_has_the_same_fingerprint);
         tcase_add_test(tcase, a_refused_record_leaves_no_trace_in_the_next);
+        tcase_add_loop_test(tcase, ten_megabytes_are_decoded_or_refused_in_bounded_memory, 0,
+                            sizeof large_bodies / sizeof large_bodies[0]);
         tcase_add_test(tcase, an_envelope_is_no_way_around_a_channels_signatures);
         tcase_add_test(tcase, every_channel_whose_keys_are_not_configured_is_told);
         tcase_add_test(tcase, every_event_of_a_profile_is_told_once);

@@ -234,6 +234,47 @@ START_TEST(what_is_left_of_a_payment_may_be_nothing)
 }
 END_TEST
 
+START_TEST(a_json_number_counts_as_it_is_written_where_the_profile_says_so)
+{
+        static const struct amount_form number = { AMOUNT_NUMBER, PO_AMOUNT_THIS, false,
+                                                   AMOUNT_EXPONENT_ISO };
+        ck_assert_int_eq(amount_in_form("CNY", &number, "8.20"), 820);
+        ck_assert_int_eq(amount_in_form("CNY", &number, "1.1"), 110);
+        ck_assert_int_eq(amount_in_form("CNY", &number, "30"), 3000);
+        ck_assert_int_eq(amount_in_form("CNY", &number, "\"8.20\""), 820);
+        ck_assert_int_eq(amount_in_form("CNY", &number, "90071992547409.91"), 9007199254740991);
+        ck_assert_int_eq(amount_in_form("CNY", &number, "8.205"), -1);
+        ck_assert_str_eq(error.reason, "AMOUNT_TOO_PRECISE");
+        ck_assert_int_eq(amount_in_form("CNY", &number, "1e2"), -1);
+        ck_assert_str_eq(error.reason, "AMOUNT_MALFORMED");
+}
+END_TEST
+
+static int64_t fee_of(const char *amount, const char *fee)
+{
+        static const struct amount_form minor = { AMOUNT_MINOR, PO_AMOUNT_THIS, false,
+                                                  AMOUNT_EXPONENT_ISO };
+        ck_assert_int_ge(amount_in_form("CNY", &minor, amount), 0);
+        enum po_class kind =
+                fill_fee(&notification, &minor, fee != NULL ? value(fee) : NULL, &error);
+        return kind == PO_OK ? notification.fee_minor : -1;
+}
+
+START_TEST(a_fee_is_between_nothing_and_the_whole_amount)
+{
+        ck_assert_int_eq(fee_of("100", "0"), 0);
+        ck_assert_int_eq(fee_of("100", "\"100\""), 100);
+        ck_assert_int_eq(fee_of("100", NULL), 0);
+        ck_assert_int_eq(fee_of("100", "101"), -1);
+        ck_assert_str_eq(error.reason, "FEE_OUT_OF_RANGE");
+        ck_assert_int_eq(fee_of("100", "-1"), -1);
+        ck_assert_str_eq(error.reason, "FEE_OUT_OF_RANGE");
+        ck_assert_int_eq(fee_of("100", "0.5"), -1);
+        ck_assert_str_eq(error.reason, "AMOUNT_NOT_EXACT");
+        unit_assert_in(error.text, "the fee: ");
+}
+END_TEST
+
 UNIT_MAIN("fill", parts_of_a_txn_are_encoded_and_joined, a_part_that_is_not_there_is_refused,
           parts_that_fill_the_txn_are_taken_and_one_byte_more_is_refused,
           order_and_refund_numbers_have_at_most_64_bytes,
@@ -243,4 +284,6 @@ UNIT_MAIN("fill", parts_of_a_txn_are_encoded_and_joined, a_part_that_is_not_ther
           what_a_channel_counts_in_becomes_the_minor_unit_of_iso_4217,
           an_amount_that_is_written_with_a_minus_counts_without,
           a_currency_that_iso_4217_lacks_is_refused, times_are_read_from_texts_and_integers,
-          what_is_left_of_a_payment_may_be_nothing)
+          what_is_left_of_a_payment_may_be_nothing,
+          a_json_number_counts_as_it_is_written_where_the_profile_says_so,
+          a_fee_is_between_nothing_and_the_whole_amount)

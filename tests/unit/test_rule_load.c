@@ -225,6 +225,27 @@ START_TEST(a_wrong_event_zone_or_sign_is_refused_where_it_stands)
 }
 END_TEST
 
+START_TEST(a_fee_goes_with_this_movements_own_amount)
+{
+        ck_assert_msg(load("{ when: [], event: A, txn: /t, amount: { at: /a, format: number },"
+                           "  fee: { at: /f, format: minor }, currency: { const: CNY } }") == PO_OK,
+                      "%s", error.text);
+        ck_assert_int_eq(rule.amount.form.format, AMOUNT_NUMBER);
+        ck_assert_int_eq(rule.fee.form.format, AMOUNT_MINOR);
+        ck_assert_str_eq(rule.fee.at.source, "/f");
+        document_close(document);
+        assert_refused("{ when: [], event: A, txn: /t, fee: { at: /f, format: minor } }",
+                       "1:37: a fee goes with");
+        assert_refused(
+                "{ when: [], event: A, txn: /t, amount: { at: /a, format: minor, kind: net },"
+                "  fee: { at: /f, format: minor }, currency: { const: CNY } }",
+                "1:84: a fee goes with");
+        assert_refused("{ when: [], event: A, txn: /t, amount: { at: /a, format: minor },"
+                       "  fee: { at: \"@/f\", format: minor }, currency: { const: CNY } }",
+                       "1:1: \"@/\" points into an item");
+}
+END_TEST
+
 UNIT_MAIN("rule_load", a_rule_with_everything_is_read_as_it_is_written,
           what_a_rule_leaves_out_is_not_given,
           an_amount_is_that_of_this_movement_unless_it_says_otherwise,
@@ -233,4 +254,5 @@ UNIT_MAIN("rule_load", a_rule_with_everything_is_read_as_it_is_written,
           a_wrong_amount_or_currency_is_refused_where_it_stands,
           a_rule_that_unrolls_is_read_as_it_is_written,
           an_item_is_pointed_into_only_where_a_list_is_unrolled,
-          a_wrong_event_zone_or_sign_is_refused_where_it_stands)
+          a_wrong_event_zone_or_sign_is_refused_where_it_stands,
+          a_fee_goes_with_this_movements_own_amount)

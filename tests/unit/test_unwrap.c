@@ -198,6 +198,8 @@ START_TEST(a_text_is_picked_out_of_a_list)
         assert_plain("{\"links\":[{\"rel\":\"self\",\"href\":\"a/1\"},"
                      "{\"rel\":\"up\",\"href\":\"b/2\"},{\"rel\":\"up\",\"href\":\"c/3\"}]}",
                      "\"b\\/2\"");
+        assert_plain("{\"links\":[{\"rel\":\"up\",\"href\":6.43}]}", "6.43");
+        assert_refused("{\"links\":[{\"rel\":\"up\",\"href\":{}}]}", "UNWRAP_FAILED");
         step->after = "/";
         assert_plain("{\"links\":[{\"rel\":\"up\",\"href\":\"https://h/v2/8AB\"}]}", "\"8AB\"");
         assert_refused("{\"links\":[{\"rel\":\"up\",\"href\":\"none\"}]}", "UNWRAP_FAILED");
@@ -212,9 +214,34 @@ START_TEST(a_text_is_picked_out_of_a_list)
 }
 END_TEST
 
-UNIT_MAIN("unwrap", a_text_is_picked_out_of_a_list, a_gcm_resource_is_decrypted_beside_itself,
-          associated_data_may_be_empty_null_or_absent, a_gcm_resource_that_was_touched_is_refused,
-          keys_are_tried_in_turn, what_is_inside_is_as_strictly_read_as_what_is_outside,
+START_TEST(escapes_are_decoded_into_a_text_or_a_tree)
+{
+        struct unwrap_step *step = step_add(UNWRAP_URL_DECODE, "/b", "/plain", BODY_FORM);
+        assert_plain("{\"b\":\"a%3D1%26b%3D2\"}", "{\"a\":\"1\",\"b\":\"2\"}");
+        assert_refused("{\"b\":\"a%3D1%26a%3D2\"}", "DUPLICATE_FIELD");
+        assert_refused("{\"b\":\"a%3\"}", "MALFORMED_FORM");
+        step->then_text = true;
+        assert_plain("{\"b\":\"x+y%2Fz&\"}", "\"x y\\/z&\"");
+        assert_refused("{\"b\":\"%FF\"}", "UNWRAP_FAILED");
+        assert_refused("{\"b\":\"%00\"}", "NUL_IN_TEXT");
+}
+END_TEST
+
+START_TEST(base64_may_hold_a_text_that_stays_one)
+{
+        struct unwrap_step *step = step_add(UNWRAP_BASE64, "/b", "/plain", BODY_JSON);
+        step->then_text = true;
+        assert_plain("{\"b\":\"YWI=\"}", "\"ab\"");
+        assert_refused("{\"b\":\"/w==\"}", "UNWRAP_FAILED");
+        assert_refused("{\"b\":\"YQBi\"}", "UNWRAP_FAILED");
+}
+END_TEST
+
+UNIT_MAIN("unwrap", escapes_are_decoded_into_a_text_or_a_tree,
+          base64_may_hold_a_text_that_stays_one, a_text_is_picked_out_of_a_list,
+          a_gcm_resource_is_decrypted_beside_itself, associated_data_may_be_empty_null_or_absent,
+          a_gcm_resource_that_was_touched_is_refused, keys_are_tried_in_turn,
+          what_is_inside_is_as_strictly_read_as_what_is_outside,
           an_ecb_text_is_decrypted_with_the_md5_of_the_secret,
           the_md5_key_is_lower_case_hexadecimal, an_optional_step_may_find_nothing,
           a_body_cannot_bring_along_what_passes_for_decrypted, texts_inside_are_parsed_step_by_step)
