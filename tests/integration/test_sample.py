@@ -14,6 +14,13 @@ def test_a_sample_shows_its_notification(postonce):
     assert len(row["fingerprint"]) == 64
 
 
+def test_a_sample_shows_the_fee_that_the_channel_keeps(postonce):
+    postonce.configure({"channels": [str(SAMPLES.parent / "square.yaml")]})
+    done = postonce.run("check", "-o", "json", "--sample", SAMPLES / "square-completed.json", "--channel", "SQUARE")
+    [row] = json.loads(done.stdout)["notifications"]
+    assert (row["amount_minor"], row["fee_minor"]) == (12880, 404)
+
+
 def test_a_header_chooses_the_profile(postonce):
     done = postonce.run("check", "--sample", SAMPLES / "sqb-paid.json", "--header", "channel=SQB")
     assert "SQB:7895010041237719:PAYMENT_RECEIVED" in done.stdout
