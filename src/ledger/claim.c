@@ -4,19 +4,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uuid/uuid.h>
 
-enum { MAKER_BYTES = 16, MAKER_COUNTER_BYTES = 4 };
+#include "ledger/attempt.h"
+#include "ledger/review.h"
 
 struct claims {
         struct db *db;
         struct sql sql;
         size_t capacity;
-        struct posting **sorted; /* by key, then turn */
-        bool strict;
-        bool spent; /* something was posted under this attempt */
-        /* Random for this process, then a counter of attempts. */
-        unsigned char maker[MAKER_BYTES];
+        struct posting **sorted;   /* by key, then turn */
+        struct attempts *attempts; /* NULL unless strict.unfinished */
 };
 
 enum po_class claims_open(struct claims **claims_out, struct db *db, size_t capacity,
@@ -37,30 +34,44 @@ void claims_close(struct claims *claims)
 {
         if (claims == NULL)
                 return;
+        attempts_close(claims->attempts);
         sql_free(&claims->sql);
         free(claims->sorted);
         free(claims);
 }
 
-void claims_be_strict(struct claims *claims)
+enum po_class claims_be_strict(struct claims *claims, struct po_error *error)
 {
-        claims->strict = true;
-        uuid_generate_random(claims->maker);
+        return attempts_open(&claims->attempts, error);
+}
+
+bool claims_are_strict(const struct claims *claims)
+{
+        return claims->attempts != NULL;
 }
 
 void claims_begin(struct claims *claims)
 {
-        unsigned char *counter = claims->maker + MAKER_BYTES - MAKER_COUNTER_BYTES;
-        if (!claims->spent)
-                return;
-        claims->spent = false;
-        for (size_t i = MAKER_COUNTER_BYTES; i > 0 && ++counter[i - 1] == 0; i--)
-                ;
+        if (claims->attempts != NULL)
+                attempts_begin(claims->attempts);
 }
 
-void claims_spend(struct claims *claims)
+/* A decision of somebody's, or nothing yet. */
+static bool may_still_be_posted(enum verdict verdict)
 {
-        claims->spent = true;
+        return verdict == VERDICT_NONE || verdict == VERDICT_HELD || verdict == VERDICT_PARKED ||
+               verdict == VERDICT_REJECTED;
+}
+
+void claims_end(struct claims *claims, const struct posting *posting, bool comes_again)
+{
+        if (claims->attempts == NULL || posting->unparks || posting->leader != NULL ||
+            posting->verdict == VERDICT_CONFLICT)
+                return; /* nothing is said of the claim: its row in `parked`, or another says it */
+        if (comes_again && !posting->begun && may_still_be_posted(posting->verdict))
+                attempts_keep(claims->attempts, posting->attempt, posting->notification);
+        else
+                attempts_forget(claims->attempts, posting->notification);
 }
 
 static int compare_keys(const struct po_notification *a, const struct po_notification *b)
@@ -131,9 +142,9 @@ static void write_claim(struct claims *claims, const struct posting *posting, si
         sql_raw(sql, ",");
         sql_integer(sql, (int64_t)deliveries);
         sql_raw(sql, ",UTC_TIMESTAMP(6),UTC_TIMESTAMP(6)");
-        if (claims->strict) {
+        if (claims->attempts != NULL) {
                 sql_raw(sql, ",");
-                sql_binary(sql, claims->maker, MAKER_BYTES);
+                sql_binary(sql, attempts_maker(claims->attempts), MAKER_BYTES);
         }
 }
 
@@ -151,7 +162,7 @@ static enum po_class insert_claims(struct claims *claims, size_t count, struct p
         struct sql *sql = &claims->sql;
         sql_reset(sql);
         sql_raw(sql, CLAIM_INSERT);
-        sql_raw(sql, claims->strict ? ", made_by) VALUES " : ") VALUES ");
+        sql_raw(sql, claims_are_strict(claims) ? ", made_by) VALUES " : ") VALUES ");
         for (size_t first = 0, end; first < count; first = end) {
                 end = group_end(claims, first, count);
                 sql_raw(sql, first == 0 ? "(" : ",(");
@@ -167,7 +178,9 @@ static const char CLAIM_READ[] =
         " o.verdict, o.result_json, o.payload_hash, o.hash_version,"
         " o.source_topic, o.source_partition, o.source_offset";
 static const char CLAIM_READ_STRICT[] =
-        ", c.made_by, EXISTS (SELECT 1 FROM parked p WHERE p.claim_id = c.id)";
+        ", c.made_by, EXISTS (SELECT 1 FROM parked p WHERE p.claim_id = c.id),"
+        " EXISTS (SELECT 1 FROM review r WHERE r.claim_id = c.id AND r.reason = '" REVIEW_ORPHAN
+        "')";
 static const char CLAIM_READ_FROM[] =
         " FROM claim c FORCE INDEX (uk_idem) LEFT JOIN outcome o ON o.claim_id = c.id WHERE ";
 
@@ -239,22 +252,29 @@ static bool settled_by_this_delivery(struct db *db, const struct record *record)
                db_integer(db, 11) == record->partition && db_integer(db, 12) == record->offset;
 }
 
-static bool made_by_this_attempt(const struct claims *claims)
+/*
+ * strict.unfinished, and the row in hand has no outcome. What stands in `parked` has its posting
+ * there, a re-push changes nothing; what was called an orphan once stays one.
+ */
+static enum verdict judge_unfinished(const struct claims *claims, struct posting *posting)
 {
         const void *maker;
-        return db_bytes(claims->db, 13, &maker) == MAKER_BYTES &&
-               memcmp(maker, claims->maker, MAKER_BYTES) == 0;
-}
-
-/* Unfinished, and with strict.unfinished not ours: a re-push of what is parked changes nothing. */
-static void leave_alone(const struct claims *claims, struct posting *posting)
-{
-        if (db_integer(claims->db, 14) == 0) {
-                posting->verdict = VERDICT_ORPHANED;
-                return;
+        size_t bytes = db_bytes(claims->db, 13, &maker);
+        bool is_parked = db_integer(claims->db, 14) != 0;
+        bool is_reviewed = db_integer(claims->db, 15) != 0;
+        posting->attempt = attempts_number(claims->attempts, maker, bytes);
+        if (posting->in_doubt)
+                return VERDICT_ORPHANED;
+        if (posting->unparks)
+                return VERDICT_NONE;
+        if (is_parked) {
+                posting->reason = "PARKED_ALREADY";
+                return VERDICT_PARKED;
         }
-        posting->verdict = VERDICT_PARKED;
-        posting->reason = "PARKED_ALREADY";
+        if (is_reviewed ||
+            !attempts_are_ours(claims->attempts, posting->attempt, posting->notification))
+                return VERDICT_ORPHANED;
+        return VERDICT_NONE;
 }
 
 /* The row in hand says what became of one posting. */
@@ -271,8 +291,8 @@ static void decide(const struct claims *claims, struct posting *posting, bool ma
                 return;
         }
         if (db_is_null(db, 6)) {
-                if (claims->strict && !posting->unparks && !made_by_this_attempt(claims))
-                        leave_alone(claims, posting);
+                if (claims->attempts != NULL)
+                        posting->verdict = judge_unfinished(claims, posting);
                 return;
         }
         posting->verdict = VERDICT_DUPLICATE;
@@ -322,7 +342,7 @@ enum po_class claims_read(struct claims *claims, struct posting **postings, size
         sort_postings(claims, postings, count);
         sql_reset(&claims->sql);
         sql_raw(&claims->sql, CLAIM_READ);
-        if (claims->strict)
+        if (claims->attempts != NULL)
                 sql_raw(&claims->sql, CLAIM_READ_STRICT);
         sql_raw(&claims->sql, CLAIM_READ_FROM);
         write_keys(claims, count);

@@ -47,7 +47,14 @@ struct posting {
         bool unparks; /* its row there goes with its outcome */
         bool gave_up; /* it waited for park.give_up_after: not parked again */
 
-        bool unblocked; /* by posting_run(): PARKED, but its order moved in the same batch */
+        /* Filled by posting_run(). */
+        bool unblocked; /* PARKED, but its order moved in the same batch */
+        bool begun;     /* its transaction began, and was not judged to wait */
+
+        /* For strict.unfinished. */
+        uint64_t attempt; /* by claims_read(): this worker's that made the claim; 0: none */
+        bool in_doubt;    /* by the caller, for one that unparks, or posting_run(): an earlier
+                             posting may have taken place. Without an outcome it is ORPHANED */
 };
 
 /* Scratch of the ledger's statements: buffers that are sized once and reused. */
@@ -57,18 +64,19 @@ PO_MUST_USE enum po_class claims_open(struct claims **claims_out, struct db *db,
 void claims_close(struct claims *claims); /* takes NULL */
 
 /*
- * strict.unfinished: from now on a claim carries who made it, and claims_read() gives an unfinished
- * claim of anybody else, or of an earlier attempt, the verdict ORPHANED, or PARKED when it stands
- * in `parked` (but for what unparks).
+ * strict.unfinished: from now on a claim carries the attempt that made it (attempt.h), and
+ * claims_read() gives an unfinished claim that is not ours the verdict ORPHANED, or PARKED when it
+ * stands in `parked`. What unparks is exempt until its posting is in doubt.
  */
-void claims_be_strict(struct claims *claims);
-/*
- * A batch is about to be claimed. A new attempt begins, told from those before, unless nothing was
- * posted under the last one: what was claimed and given back before posting is still ours.
- */
+PO_MUST_USE enum po_class claims_be_strict(struct claims *claims, struct po_error *error);
+bool claims_are_strict(const struct claims *claims);
+/* A batch is about to be claimed: a new attempt begins. Without strict.unfinished: nothing. */
 void claims_begin(struct claims *claims);
-/* Posting is about to begin: what this attempt claimed and does not settle is an orphan. */
-void claims_spend(struct claims *claims);
+/*
+ * The attempt is over for a posting. What comes again and was not begun stays ours; what was begun,
+ * or passed, is not. Without strict.unfinished: nothing.
+ */
+void claims_end(struct claims *claims, const struct posting *posting, bool comes_again);
 
 /*
  * Claims the postings' keys: one autocommitted statement, keys sorted by bytes, each once; then

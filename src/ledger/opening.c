@@ -122,7 +122,6 @@ static enum po_class claim_and_post(struct ledger *ledger, struct posting **post
         claims_begin(claims);
         if (claims_acquire(claims, postings, count, error) != PO_OK)
                 return error->kind;
-        claims_spend(claims);
         return posting_run(ledger, postings, count, error);
 }
 

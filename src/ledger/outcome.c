@@ -24,6 +24,24 @@ enum po_class outcomes_refuse(struct db *db, struct sql *sql, struct posting *co
         return PO_OK;
 }
 
+enum po_class outcomes_await(struct db *db, struct sql *sql, struct posting *const *postings,
+                             size_t count, struct po_error *error)
+{
+        if (count == 0)
+                return PO_OK;
+        sql_reset(sql);
+        sql_raw(sql, "SELECT claim_id FROM outcome WHERE claim_id IN (");
+        for (size_t i = 0; i < count; i++) {
+                sql_raw(sql, i == 0 ? "" : ",");
+                sql_integer(sql, postings[i]->claim_id);
+        }
+        sql_raw(sql, ") LOCK IN SHARE MODE");
+        if (db_query(db, sql, error) != PO_OK)
+                return po_within(error, "wait for outcomes under way");
+        db_rows_end(db);
+        return PO_OK;
+}
+
 static const char OUTCOME_INSERT[] =
         "INSERT INTO outcome (claim_id, verdict, result_json, payload_hash, hash_version,"
         " source_topic, source_partition, source_offset, turn, effective_at, settled_at) VALUES ";

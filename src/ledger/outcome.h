@@ -18,6 +18,14 @@ PO_MUST_USE enum po_class outcomes_refuse(struct db *db, struct sql *sql,
                                           struct posting *const *postings, size_t count,
                                           struct po_error *error);
 
+/*
+ * Waits until no transaction that settles one of these is under way, outside of any: its COMMIT or
+ * its end. TRANSIENT (1205): one goes on for longer.
+ */
+PO_MUST_USE enum po_class outcomes_await(struct db *db, struct sql *sql,
+                                         struct posting *const *postings, size_t count,
+                                         struct po_error *error);
+
 /* One row a posting (POSTED or SKIPPED, ascending by claim). EXISTS: one is settled already. */
 PO_MUST_USE enum po_class outcomes_insert(struct db *db, struct sql *sql,
                                           struct posting *const *postings, size_t count,

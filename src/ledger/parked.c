@@ -92,6 +92,24 @@ enum po_class parked_delete(struct db *db, struct sql *sql, struct posting *cons
         return PO_OK;
 }
 
+enum po_class parked_begin(struct db *db, struct sql *sql, struct posting *const *postings,
+                           size_t count, struct po_error *error)
+{
+        if (count == 0)
+                return PO_OK;
+        sql_reset(sql);
+        sql_raw(sql, "UPDATE parked FORCE INDEX (PRIMARY) SET begun_at = UTC_TIMESTAMP(6)"
+                     " WHERE claim_id IN (");
+        for (size_t i = 0; i < count; i++) {
+                sql_raw(sql, i == 0 ? "" : ",");
+                sql_integer(sql, postings[i]->claim_id);
+        }
+        sql_raw(sql, ")");
+        if (db_exec(db, sql, NULL, error) != PO_OK)
+                return po_within(error, "begin %zu parked notifications", count);
+        return PO_OK;
+}
+
 static enum po_class is_anything_parked(struct db *db, struct sql *sql, bool *parked_out,
                                         struct po_error *error)
 {
@@ -135,6 +153,7 @@ static enum po_class copy_row(struct db *db, struct parked_row *row, struct po_e
         row->notification = strdup(db_text(db, 4));
         row->raw_bytes = db_bytes(db, 5, &raw);
         snprintf(row->first_parked_at, sizeof row->first_parked_at, "%s", db_text(db, 6));
+        row->begun = db_integer(db, 7) != 0;
         row->raw = malloc(row->raw_bytes + 1);
         if (row->notification == NULL || row->raw == NULL)
                 return po_fail(error, PO_SYSTEMIC, ENOMEM, "out of memory for a parked record");
@@ -149,16 +168,20 @@ void parked_row_free(struct parked_row *row)
         memset(row, 0, sizeof *row);
 }
 
-static enum po_class read_due(struct db *db, struct sql *sql, int64_t give_up_after_ms,
-                              struct parked_row *rows_out, size_t count, size_t *count_out,
-                              struct po_error *error)
+/* A posting that began within the lease may be under way, though somebody made its row due. */
+static enum po_class read_due(struct db *db, struct sql *sql, int64_t lease_ms,
+                              int64_t give_up_after_ms, struct parked_row *rows_out, size_t count,
+                              size_t *count_out, struct po_error *error)
 {
         sql_reset(sql);
         sql_raw(sql, "SELECT claim_id, tries, reason, waits_since + INTERVAL ");
         sql_integer(sql, give_up_after_ms * MICROSECONDS);
-        sql_raw(sql, " MICROSECOND <= UTC_TIMESTAMP(6), notification, raw, first_parked_at"
-                     " FROM parked FORCE INDEX (parked_due)"
-                     " WHERE due_at <= UTC_TIMESTAMP(6) ORDER BY due_at LIMIT ");
+        sql_raw(sql, " MICROSECOND <= UTC_TIMESTAMP(6), notification, raw, first_parked_at,"
+                     " begun_at IS NOT NULL FROM parked FORCE INDEX (parked_due)"
+                     " WHERE due_at <= UTC_TIMESTAMP(6)"
+                     " AND (begun_at IS NULL OR begun_at <= UTC_TIMESTAMP(6) - INTERVAL ");
+        sql_integer(sql, lease_ms * MICROSECONDS);
+        sql_raw(sql, " MICROSECOND) ORDER BY due_at LIMIT ");
         sql_integer(sql, (int64_t)count);
         sql_raw(sql, " FOR UPDATE SKIP LOCKED");
         if (db_query(db, sql, error) != PO_OK)
@@ -204,7 +227,8 @@ enum po_class parked_take(struct db *db, struct sql *sql, int64_t lease_ms,
         *count_out = 0;
         if (db_begin(db, error) != PO_OK)
                 return error->kind;
-        enum po_class kind = read_due(db, sql, give_up_after_ms, rows_out, count, count_out, error);
+        enum po_class kind =
+                read_due(db, sql, lease_ms, give_up_after_ms, rows_out, count, count_out, error);
         if (kind == PO_OK && *count_out > 0)
                 kind = lease(db, sql, lease_ms, rows_out, *count_out, error);
         else
@@ -226,6 +250,8 @@ enum po_class parked_delay(struct db *db, struct sql *sql, const struct parked_r
         sql_reset(sql);
         sql_raw(sql, "UPDATE parked FORCE INDEX (PRIMARY) SET due_at = ");
         write_after(sql, delay_ms);
+        if (!row->begun)
+                sql_raw(sql, ", begun_at = NULL");
         if (reason != NULL) {
                 sql_raw(sql, ", reason = ");
                 sql_text(sql, reason);

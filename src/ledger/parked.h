@@ -32,6 +32,11 @@ PO_MUST_USE enum po_class parked_delete(struct db *db, struct sql *sql,
                                         struct posting *const *postings, size_t count,
                                         struct po_error *error);
 
+/* strict.unfinished: the postings of these are about to begin, in a commit of its own. */
+PO_MUST_USE enum po_class parked_begin(struct db *db, struct sql *sql,
+                                       struct posting *const *postings, size_t count,
+                                       struct po_error *error);
+
 /* Makes due what waits for these orders (ascending), inside the caller's transaction if there is
  * one. Costs one look at an empty table when nothing is parked. */
 PO_MUST_USE enum po_class parked_make_due(struct db *db, struct sql *sql,
@@ -44,6 +49,7 @@ struct parked_row {
         unsigned tries;  /* before this one */
         bool gave_up;    /* it waited for give_up_after_ms, and not for a resume */
         bool for_resume; /* it waits because its channel was paused */
+        bool begun;      /* strict.unfinished: a posting of it began, and no end of it is known */
         char first_parked_at[PARKED_AT_BYTES]; /* as the database writes it: compares as text */
         char *notification;                    /* JSON; owned by the row */
         unsigned char *raw;                    /* record_pack(); owned by the row */
@@ -53,7 +59,8 @@ struct parked_row {
 /*
  * Takes at most count rows that are due, oldest first, and moves their due time by lease_ms, in a
  * short transaction of its own that skips what other workers hold: nobody else tries them
- * meanwhile, and if this worker dies they are due again. They come in order of first_parked_at.
+ * meanwhile, and if this worker dies they are due again. They come in order of first_parked_at. One
+ * whose posting began within lease_ms is left alone, due or not.
  */
 PO_MUST_USE enum po_class parked_take(struct db *db, struct sql *sql, int64_t lease_ms,
                                       int64_t give_up_after_ms, struct parked_row *rows_out,
@@ -63,7 +70,8 @@ void parked_row_free(struct parked_row *row);
 /*
  * The next try of a row that was taken and must wait on, and why (NULL: as before). One that waited
  * for a resume and now waits for something else starts its wait for giving up over. A row that
- * somebody made due since it was taken stays due: what it waited for came while it was tried.
+ * somebody made due since it was taken stays due: what it waited for came while it was tried. It is
+ * begun no longer unless row->begun says so.
  */
 PO_MUST_USE enum po_class parked_delay(struct db *db, struct sql *sql, const struct parked_row *row,
                                        int64_t delay_ms, const char *reason,

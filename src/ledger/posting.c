@@ -362,16 +362,43 @@ static enum po_class end_posting(struct ledger *ledger, enum po_class kind, stru
         return PO_OK;
 }
 
+/* strict.unfinished: whoever takes one of these out of `parked` later must know that it was begun.
+ */
+static enum po_class mark_parked(struct ledger *ledger, struct po_error *error)
+{
+        size_t count = 0;
+        for (size_t i = 0; i < ledger->set_count && claims_are_strict(ledger->claims); i++)
+                if (ledger->set[i]->unparks)
+                        ledger->picked[count++] = ledger->set[i];
+        return parked_begin(ledger->db, &ledger->sql, ledger->picked, count, error);
+}
+
+static void mark_begun(struct ledger *ledger)
+{
+        for (size_t i = 0; i < ledger->set_count; i++)
+                ledger->set[i]->begun = true;
+}
+
+/* Nothing was written for those that must wait: their posting is still to come. */
+static void mark_waiting(struct ledger *ledger)
+{
+        for (size_t i = 0; i < ledger->set_count; i++)
+                ledger->set[i]->begun = verdict_is_outcome(ledger->set[i]->verdict);
+}
+
 static enum po_class post_set(struct ledger *ledger, struct po_error *error)
 {
         if (prepare(ledger, error) != PO_OK || PO_FAILPOINT("posting.prepared") != PO_OK ||
-            db_begin(ledger->db, error) != PO_OK)
+            mark_parked(ledger, error) != PO_OK || db_begin(ledger->db, error) != PO_OK)
                 return error->kind;
+        mark_begun(ledger);
         enum po_class kind = end_posting(ledger, write_posting(ledger, error), error);
         if (kind == PO_OK)
                 kind = PO_FAILPOINT("posting.committed");
-        if (kind == PO_OK)
+        if (kind == PO_OK) {
+                mark_waiting(ledger);
                 return PO_OK;
+        }
         take_back_verdicts(ledger);
         entries_explain(ledger->entries, ledger->db, &ledger->sql, error);
         return kind;
@@ -385,12 +412,26 @@ static void count_as_settled_now(struct ledger *ledger)
                 ledger->set[i]->again = false;
 }
 
+/*
+ * strict.unfinished: what has no outcome now is not posted again, so a COMMIT that is still under
+ * way has to end before we look.
+ */
+static enum po_class doubt(struct ledger *ledger, struct po_error *error)
+{
+        if (!claims_are_strict(ledger->claims))
+                return PO_OK;
+        for (size_t i = 0; i < ledger->set_count; i++)
+                ledger->set[i]->in_doubt = true;
+        return outcomes_await(ledger->db, &ledger->sql, ledger->set, ledger->set_count, error);
+}
+
 /* COMMIT's answer is lost: what is there tells. */
 static enum po_class read_after_uncertain(struct ledger *ledger, struct posting **postings,
                                           size_t count, struct po_error *error)
 {
         struct po_error reading;
-        if (claims_read(ledger->claims, postings, count, &reading) != PO_OK)
+        if (doubt(ledger, &reading) != PO_OK ||
+            claims_read(ledger->claims, postings, count, &reading) != PO_OK)
                 return error->kind;
         count_as_settled_now(ledger);
         return PO_OK;

@@ -35,10 +35,12 @@ void ledger_keep_alive(struct ledger *ledger);
 /*
  * Posts all postings that are ours (VERDICT_NONE, no leader, a rule), in order of their turn, in
  * one transaction. After OK each of them has a verdict: POSTED, SKIPPED, SUSPENSE, PARKED, HELD or
- * REJECTED (with `reason`), or, when somebody else settled it meanwhile, what claims_read() says.
+ * REJECTED (with `reason`), or, when somebody else settled it meanwhile, what claims_read() says;
+ * ORPHANED with strict.unfinished when COMMIT's answer was lost and there is no outcome.
  * After any other class the transaction is rolled back and each of them is VERDICT_NONE again:
  * TRANSIENT, SYSTEMIC as they say; UNCERTAIN: COMMIT's answer is lost and reading again failed too;
- * RECORD, BUG: halve the set, the culprit is in it.
+ * RECORD, BUG: halve the set, the culprit is in it; the transaction did not take place, since
+ * COMMIT was not sent or was refused. `begun` tells whose transaction had begun.
  */
 PO_MUST_USE enum po_class posting_run(struct ledger *ledger, struct posting **postings,
                                       size_t count, struct po_error *error);

@@ -163,7 +163,11 @@ static enum po_class claim_step(struct ledger *ledger, struct posting **postings
         return PO_FAILPOINT("claim.committed");
 }
 
-/* With strict.unfinished a posting that was begun is never begun again by ourselves. */
+/*
+ * With strict.unfinished nobody retries a posting that was begun. (Halves of a set that the
+ * database refused are no retry: its transaction is known not to have taken place, and this is
+ * still the attempt that claimed them.)
+ */
 static bool may_repeat(const struct batch *batch, batch_step step)
 {
         return step == claim_step || batch->policy == NULL || !batch->policy->reconcile;
@@ -325,8 +329,6 @@ static enum po_class settle(struct batch *batch, struct ledger *ledger, bool cla
         } else {
                 kind = claim(batch, ledger, error);
         }
-        if (kind == PO_OK && !claimed)
-                claims_spend(ledger_claims(ledger));
         if (kind == PO_OK)
                 kind = post(batch, ledger, error);
         if (judge_bugs(batch, ledger, kind == PO_OK, &bug) == PO_OK || kind != PO_OK)
@@ -434,4 +436,13 @@ void batch_conclude(struct batch *batch, const struct po_error *failure)
 {
         for (size_t i = 0; i < batch->parcels_count; i++)
                 conclude(batch, &batch->parcels[i], failure);
+}
+
+void batch_end(struct batch *batch, struct ledger *ledger)
+{
+        for (size_t i = 0; i < batch->postings_count; i++) {
+                const struct posting *posting = &batch->postings[i];
+                claims_end(ledger_claims(ledger), posting,
+                           batch_parcel(batch, posting)->verdict == VERDICT_HELD);
+        }
 }

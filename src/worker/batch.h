@@ -79,4 +79,7 @@ PO_MUST_USE enum po_class batch_repost(struct batch *batch, struct ledger *ledge
  */
 void batch_conclude(struct batch *batch, const struct po_error *failure);
 
+/* Every parcel has its last verdict: the attempt is over, for strict.unfinished. */
+void batch_end(struct batch *batch, struct ledger *ledger);
+
 #endif

@@ -141,6 +141,7 @@ static void fill(struct redrive *redrive)
                 posting->turn = (uint32_t)i;
                 posting->unparks = true;
                 posting->gave_up = redrive->rows[i].gave_up;
+                posting->in_doubt = redrive->rows[i].begun;
                 redrive->paced[i] = false;
                 struct parcel *parcel = &batch->parcels[i];
                 memset(parcel, 0, sizeof *parcel);
@@ -227,7 +228,8 @@ static int64_t next_delay(const struct redrive *redrive, size_t i)
 static bool goes(const struct parcel *parcel)
 {
         return parcel->verdict == VERDICT_DUPLICATE || parcel->verdict == VERDICT_REJECTED ||
-               parcel->verdict == VERDICT_CONFLICT || verdict_is_outcome(parcel->verdict);
+               parcel->verdict == VERDICT_CONFLICT || parcel->verdict == VERDICT_ORPHANED ||
+               verdict_is_outcome(parcel->verdict);
 }
 
 enum po_class redrive_finish(struct redrive *redrive, struct po_error *error)
@@ -238,6 +240,7 @@ enum po_class redrive_finish(struct redrive *redrive, struct po_error *error)
         for (size_t i = 0; i < redrive->rows_count && kind == PO_OK; i++) {
                 struct posting *posting = &batch->postings[i];
                 posting->claim_id = redrive->rows[i].claim_id;
+                redrive->rows[i].begun = posting->begun || posting->in_doubt;
                 if (goes(&batch->parcels[i]))
                         redrive->picked[count++] = posting;
                 else

@@ -191,6 +191,7 @@ static enum po_class conclude(struct worker *worker, struct batch *batch, enum p
                 kind = first_outage(kind, &later, error);
         if (reject_all(worker->rejecter, batch, &later) != PO_OK)
                 kind = first_outage(kind, &later, error);
+        batch_end(batch, worker->ledger);
         return kind;
 }
 
@@ -441,9 +442,8 @@ static enum po_class open_parts(struct worker *worker, struct po_error *error)
         worker->holds.db = options->db;
         worker->batch.pauses = &worker->pauses;
         worker->batch.policy = &options->policy;
-        if (options->policy.reconcile)
-                claims_be_strict(ledger_claims(worker->ledger));
-        return PO_OK;
+        return options->policy.reconcile ? claims_be_strict(ledger_claims(worker->ledger), error)
+                                         : PO_OK;
 }
 
 /* Something that was taken was given back and has not come again. */

@@ -400,8 +400,9 @@ def parked_world(ledger, db):
                    " hash_version, source_topic, source_partition, source_offset, deliveries, created_at,"
                    " last_seen_at) VALUES (%s, 1, %s, 'WECHAT', 'PAYMENT_RECEIVED', 'R1', REPEAT('h', 32), 1, 't', 0,"
                    " %s, 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))", number, books.key(txn), number)
-    db.execute("INSERT INTO parked VALUES (1, 1, 'R1', 'WECHAT', 'ORDER_UNKNOWN', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6),"
-               " UTC_TIMESTAMP(6), 0, '{}', '')")
+    db.execute("INSERT INTO parked (claim_id, tenant_id, order_no, channel, reason, due_at, first_parked_at, waits_since,"
+               " tries, notification, raw) VALUES (1, 1, 'R1', 'WECHAT', 'ORDER_UNKNOWN', UTC_TIMESTAMP(6),"
+               " UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), 0, '{}', '')")
     db.execute("INSERT INTO outcome SELECT id, 'SKIPPED', '{}', payload_hash, 1, 't', 0, 2, 0, NULL,"
                " UTC_TIMESTAMP(6), NULL FROM claim WHERE id = 2")
     return ledger

@@ -159,6 +159,105 @@ def test_a_re_push_of_what_is_parked_is_no_orphan_and_it_is_posted_with_its_orde
     assert worker.stop() == DONE and books.reviews(db) == [] and books.parked(db) == []
 
 
+@pytest.mark.both_databases
+def test_a_commit_that_never_arrived_is_not_sent_again(ledger, db, proxy):
+    ledger.configure({**RECONCILE, "mysql": {"host": proxy.host, "port": proxy.port}})
+    books.register(db, "R1", "R2")
+    ledger.publish(notification("T1", "R1"), partition=0)
+    trap = proxy.drop_query("^COMMIT")
+    worker = ledger.start()
+    ledger.wait_for(trap.struck.is_set, "its COMMIT is lost")
+    ledger.publish(notification("T2", "R2"), partition=0)
+    ledger.wait_for_lag(0)
+    assert worker.stop() == DONE
+    assert books.outcomes(db) == {books.key("T2"): POSTED_PAID}
+    review, = books.reviews(db)
+    assert (review.reason, review.claim_id) == ("ORPHAN", books.claim(db, books.key("T1")).id)
+    assert books.order(db, "R1").status == "PENDING_PAY" and ledger.dead_letters() == []
+
+
+@pytest.mark.both_databases
+def test_a_commit_whose_answer_is_lost_is_posted_and_no_orphan(ledger, db, proxy):
+    ledger.configure({**RECONCILE, "mysql": {"host": proxy.host, "port": proxy.port}})
+    books.register(db, "R1")
+    ledger.publish(notification("T1", "R1"))
+    trap = proxy.drop_reply("^COMMIT")
+    assert ledger.drain() == [DONE]
+    assert trap.struck.is_set(), "no COMMIT was struck"
+    assert books.outcomes(db) == {books.key("T1"): POSTED_PAID}
+    assert books.reviews(db) == [] and lag(ledger) == 0
+
+
+def test_a_set_that_the_database_refuses_is_halved_and_only_its_culprit_is_not_posted(ledger, db):
+    ledger.configure({**RECONCILE, "dead_letter": {"attempts": 5}})
+    books.register(db, "R0", "R1", "R2", "R3")
+    db.execute("ALTER TABLE payment_order ADD CONSTRAINT culprit CHECK (NOT (order_no = 'R1' AND status = 'PAID'))")
+    ledger.publish(*[notification(f"T{n}", f"R{n}") for n in range(4)], partition=0)
+    worker = ledger.start()
+    ledger.wait_for_lag(0)
+    assert worker.stop() == DONE
+    assert books.statuses(db) == {"PAID": 3, "PENDING_PAY": 1}
+    review, = books.reviews(db)  # it was begun, failed, and came again
+    assert (review.reason, review.claim_id) == ("ORPHAN", books.claim(db, books.key("T1")).id)
+    assert books.count(db, "failure") == 1 and ledger.dead_letters() == []
+
+
+def test_what_was_held_before_its_posting_is_posted_though_another_partition_posted_meanwhile(ledger, db):
+    ledger.configure({**RECONCILE, "retry": {"first": "5s", "most": "5s"}})
+    books.register(db, "R1", "R2")
+    ledger.publish(notification("T1", "R1"), partition=0)
+    worker = ledger.start(failpoints="posting.prepared=error@1")
+    ledger.wait_for(lambda: "event=held" in worker.log_text(), "the first partition is held")
+    ledger.publish(notification("T2", "R2"), partition=1)
+    ledger.wait_for(lambda: books.key("T2") in books.outcomes(db), "the other one posts")
+    assert books.key("T1") not in books.outcomes(db), "nothing was held"
+    ledger.wait_for_lag(0)
+    assert worker.stop() == DONE
+    assert books.outcomes(db)[books.key("T1")] == POSTED_PAID and books.reviews(db) == []
+
+
+def test_what_came_too_early_is_no_orphan_when_its_order_comes_though_it_may_not_be_parked(ledger, db):
+    ledger.configure({**RECONCILE, "strict": {"unfinished": "reconcile", "hand_over": False}})
+    worker = hold(ledger, notification("T1", "R1"))
+    ledger.run("order", "register", "R1", "--amount", "10.00")
+    ledger.wait_for_lag(0)
+    assert worker.stop() == DONE
+    assert books.statuses(db) == {"PAID": 3} and books.reviews(db) == [] and books.parked(db) == []
+
+
+def park_then_register(ledger, db, *delays):
+    ledger.configure({**RECONCILE, "park": {"delays": list(delays)}})
+    ledger.publish(notification("T1", "R1"))
+    assert ledger.drain() == [DONE] and len(books.parked(db)) == 1
+    ledger.run("order", "register", "R1", "--amount", "10.00")
+
+
+@pytest.mark.both_databases
+def test_a_parked_one_whose_posting_began_and_did_not_end_is_an_orphan(ledger, db):
+    park_then_register(ledger, db, "5m")
+    assert ledger.start(failpoints="posting.before_commit=kill@1").wait() == -9
+    assert db.value("SELECT begun_at FROM parked") is not None, "no posting had begun"
+    db.execute("UPDATE parked SET due_at = UTC_TIMESTAMP(6)")
+    assert ledger.drain() == [DONE]
+    assert len(books.parked(db)) == 1 and books.reviews(db) == [], "its posting may still be under way"
+    db.execute("UPDATE parked SET begun_at = begun_at - INTERVAL 1 HOUR")
+    worker = ledger.start()
+    ledger.wait_for(lambda: books.reviews(db) and not books.parked(db), "it is kept for review")
+    ledger.publish(notification("T1", "R1"))
+    ledger.wait_for_lag(0)
+    assert worker.stop() == DONE
+    assert [review.reason for review in books.reviews(db)] == ["ORPHAN"] and books.outcomes(db) == {}
+    assert books.order(db, "R1").status == "PENDING_PAY"
+
+
+def test_a_parked_one_that_failed_before_its_posting_began_is_tried_again(ledger, db):
+    park_then_register(ledger, db, "1s")
+    worker = ledger.start(failpoints="redrive.taken=error@1")
+    ledger.wait_for(lambda: books.outcomes(db) == {books.key("T1"): POSTED_PAID}, "it is posted", 15)
+    assert "name=redrive.taken action=error" in worker.log_text()
+    assert worker.stop() == DONE and books.reviews(db) == [] and books.parked(db) == []
+
+
 # Only what is settled in the ledger passes.
 
 def hold(ledger, held, *behind):

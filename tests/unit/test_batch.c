@@ -109,10 +109,11 @@ void claims_begin(struct claims *claims)
         note_attempt("begin");
 }
 
-void claims_spend(struct claims *claims)
+void claims_end(struct claims *claims, const struct posting *posting, bool comes_again)
 {
         (void)claims;
-        note_attempt("spend");
+        note_attempt(comes_again ? "again" : "passed");
+        note_attempt(posting->notification->txn);
 }
 
 enum po_class posting_run(struct ledger *ledger, struct posting **set, size_t count,
@@ -776,16 +777,15 @@ START_TEST(a_posting_that_began_is_not_begun_again_where_that_is_forbidden)
 }
 END_TEST
 
-START_TEST(an_attempt_is_spent_when_posting_begins_and_not_by_a_claim_that_fails)
+START_TEST(an_attempt_ends_with_what_becomes_of_each_record)
 {
         filled("a", "b");
-        ck_assert_int_eq(settle(), PO_OK);
-        ck_assert_str_eq(attempts, "begin spend ");
-        filled("a", "b");
-        faults[STEP_CLAIM]['a'] = PO_TRANSIENT;
+        faults[STEP_POST]['b'] = PO_TRANSIENT;
         connected = false;
         ck_assert_int_eq(settle(), PO_TRANSIENT);
-        ck_assert_str_eq(attempts, "begin ");
+        batch.parcels[0].verdict = VERDICT_POSTED;
+        batch_end(&batch, NULL);
+        ck_assert_str_eq(attempts, "begin passed a again b ");
 }
 END_TEST
 
@@ -875,7 +875,7 @@ UNIT_MAIN("batch", records_become_postings_in_order_of_arrival, a_topic_may_fix_
           a_duplicate_of_a_paused_channel_is_a_duplicate,
           without_hand_over_only_what_the_ledger_settled_passes,
           a_posting_that_began_is_not_begun_again_where_that_is_forbidden,
-          an_attempt_is_spent_when_posting_begins_and_not_by_a_claim_that_fails,
+          an_attempt_ends_with_what_becomes_of_each_record,
           what_is_claimed_already_is_read_and_posted, one_that_gave_up_is_rejected_at_once,
           a_bug_among_the_parked_lets_the_others_post,
           a_batch_that_was_never_opened_is_closed_like_any)

@@ -435,7 +435,7 @@ static char maker[33];
 static void start_strict(void)
 {
         start();
-        claims_be_strict(claims);
+        ck_assert_int_eq(claims_be_strict(claims, &error), PO_OK);
         claims_begin(claims);
 }
 
@@ -449,36 +449,29 @@ static const char *made_by(void)
         return maker;
 }
 
-static void strictly_claimed(const char *made, const char *is_parked)
+static void strictly_claimed(const char *made, const char *is_parked, const char *is_reviewed)
 {
-        static char bytes[17];
+        static char bytes[8][17];
+        static size_t next;
+        char *cell = bytes[next++ % 8];
         for (size_t i = 0; i < 16; i++) {
                 char digits[3] = { made[2 * i], made[2 * i + 1], '\0' };
-                bytes[i] = (char)strtol(digits, NULL, 16);
+                cell[i] = (char)strtol(digits, NULL, 16);
         }
         fake_rows("FROM claim");
         fake_row("1", KEY("T1"), "7", "1", FINGERPRINT_A, "1", NULL, NULL, NULL, NULL, NULL, NULL,
-                 NULL, bytes, is_parked);
+                 NULL, fake_binary(cell, 16), is_parked, is_reviewed);
 }
 
 #define ANOTHER "6D616465206279206F74686572732121"
 
-/* Claims T1 and says under which maker. One with a NUL byte, which the fake's cells cannot hold, is
- * made anew. */
+/* Claims T1, which cannot be read back, and says under which maker. */
 static const char *maker_of_this_attempt(void)
 {
-        for (;;) {
-                bool whole = true;
-                notified(0, "T1");
-                fake_fail("FROM claim", PO_TRANSIENT, 1205);
-                ck_assert_int_eq(acquire(1), PO_TRANSIENT);
-                made_by();
-                for (size_t i = 0; i < 32; i += 2)
-                        whole &= strncmp(maker + i, "00", 2) != 0;
-                if (whole)
-                        return maker;
-                start_strict();
-        }
+        notified(0, "T1");
+        fake_fail("FROM claim", PO_TRANSIENT, 1205);
+        ck_assert_int_eq(acquire(1), PO_TRANSIENT);
+        return made_by();
 }
 
 START_TEST(strictly_a_claim_carries_its_maker_and_an_insert_alone_sets_it)
@@ -490,14 +483,16 @@ START_TEST(strictly_a_claim_carries_its_maker_and_an_insert_alone_sets_it)
         ck_assert_ptr_nonnull(seen);
         unit_assert_not_in(seen, "made_by");
         unit_assert_in(fake_statement("SELECT"), "c.made_by, EXISTS (SELECT 1 FROM parked p WHERE"
-                                                 " p.claim_id = c.id) FROM claim c");
+                                                 " p.claim_id = c.id), EXISTS (SELECT 1 FROM"
+                                                 " review r WHERE r.claim_id = c.id AND"
+                                                 " r.reason = 'ORPHAN') FROM claim c");
 }
 END_TEST
 
 START_TEST(strictly_what_this_attempt_claimed_is_ours)
 {
         start_strict();
-        strictly_claimed(maker_of_this_attempt(), "0");
+        strictly_claimed(maker_of_this_attempt(), "0", "0");
         acquired(1);
         is(&postings[0], VERDICT_NONE, false, "");
 }
@@ -507,7 +502,7 @@ START_TEST(strictly_an_unfinished_claim_of_another_is_an_orphan)
 {
         start_strict();
         notified(0, "T1");
-        strictly_claimed(ANOTHER, "0");
+        strictly_claimed(ANOTHER, "0", "0");
         acquired(1);
         is(&postings[0], VERDICT_ORPHANED, false, "");
         ck_assert_ptr_null(postings[0].leader);
@@ -515,7 +510,7 @@ START_TEST(strictly_an_unfinished_claim_of_another_is_an_orphan)
         /* One from before the switch has no maker. */
         fake_rows("FROM claim");
         fake_row("1", KEY("T1"), "7", "1", FINGERPRINT_A, "1", NULL, NULL, NULL, NULL, NULL, NULL,
-                 NULL, NULL, "0");
+                 NULL, NULL, "0", "0");
         acquired(1);
         is(&postings[0], VERDICT_ORPHANED, false, "");
 }
@@ -525,7 +520,7 @@ START_TEST(strictly_a_push_again_of_what_is_parked_stays_parked)
 {
         start_strict();
         notified(0, "T1");
-        strictly_claimed(ANOTHER, "1");
+        strictly_claimed(ANOTHER, "1", "0");
         acquired(1);
         is(&postings[0], VERDICT_PARKED, false, "");
         ck_assert_str_eq(postings[0].reason, "PARKED_ALREADY");
@@ -536,7 +531,7 @@ START_TEST(strictly_what_comes_out_of_parked_is_ours_whoever_claimed_it)
 {
         start_strict();
         notified(0, "T1")->unparks = true;
-        strictly_claimed(ANOTHER, "1");
+        strictly_claimed(ANOTHER, "1", "0");
         ck_assert_int_eq(claims_read(claims, open_postings, 1, &error), PO_OK);
         is(&postings[0], VERDICT_NONE, false, "");
 }
@@ -548,27 +543,109 @@ START_TEST(strictly_a_settled_claim_of_another_is_a_duplicate)
         notified(0, "T1");
         fake_rows("FROM claim");
         fake_row("1", KEY("T1"), "7", "2", FINGERPRINT_A, "1", "POSTED", "{}", FINGERPRINT_A, "1",
-                 "callbacks", "0", "55", NULL, "0");
+                 "callbacks", "0", "55", NULL, "0", "0");
         acquired(1);
         is(&postings[0], VERDICT_DUPLICATE, false, "{}");
 }
 END_TEST
 
-START_TEST(an_attempt_lasts_until_something_is_posted_under_it)
+START_TEST(strictly_what_was_called_an_orphan_once_stays_one)
 {
-        char first[33];
         start_strict();
-        snprintf(first, sizeof first, "%s", maker_of_this_attempt());
-        claims_begin(claims); /* its records were given back before any posting */
-        ck_assert_str_eq(maker_of_this_attempt(), first);
-        claims_spend(claims);
-        ck_assert_str_eq(maker_of_this_attempt(), first);
+        strictly_claimed(maker_of_this_attempt(), "0", "1");
+        acquired(1);
+        is(&postings[0], VERDICT_ORPHANED, false, "");
+}
+END_TEST
+
+START_TEST(strictly_what_may_have_been_posted_is_an_orphan_wherever_it_comes_from)
+{
+        start_strict();
+        const char *made = maker_of_this_attempt();
+        for (int unparks = 0; unparks < 2; unparks++) {
+                postings[0].unparks = unparks;
+                postings[0].in_doubt = true;
+                strictly_claimed(made, unparks ? "1" : "0", "0");
+                ck_assert_int_eq(claims_read(claims, open_postings, 1, &error), PO_OK);
+                is(&postings[0], VERDICT_ORPHANED, false, "");
+        }
+}
+END_TEST
+
+/* T1 is claimed, and its batch ends so. Then it comes again; the maker is the first attempt's. */
+static void comes_again_after(bool comes_again, bool begun, enum verdict verdict)
+{
+        char made[33];
+        snprintf(made, sizeof made, "%s", maker_of_this_attempt());
+        postings[0].begun = begun;
+        postings[0].verdict = verdict;
+        claims_end(claims, &postings[0], comes_again);
         claims_begin(claims);
         notified(0, "T1");
-        fake_fail("FROM claim", PO_TRANSIENT, 1205);
-        ck_assert_int_eq(acquire(1), PO_TRANSIENT);
-        ck_assert_str_ne(made_by(), first);
-        ck_assert_int_eq(strncmp(maker, first, 24), 0); /* the worker's part stays */
+        strictly_claimed(made, "0", "0");
+        acquired(1);
+}
+
+START_TEST(strictly_what_was_given_back_before_its_posting_is_ours_in_every_later_attempt)
+{
+        static const enum verdict verdicts[] = { VERDICT_NONE, VERDICT_HELD, VERDICT_PARKED,
+                                                 VERDICT_REJECTED };
+        for (size_t i = 0; i < 4; i++) {
+                start_strict();
+                comes_again_after(true, false, verdicts[i]);
+                is(&postings[0], VERDICT_NONE, false, "");
+                /* Another batch was posted meanwhile, and this one is given back once more. */
+                char made[33];
+                snprintf(made, sizeof made, "%s", maker);
+                claims_end(claims, &postings[0], true);
+                for (int other = 0; other < 3; other++) {
+                        claims_begin(claims);
+                        ck_assert_str_ne(maker_of_this_attempt(), made);
+                }
+        }
+}
+END_TEST
+
+START_TEST(strictly_what_was_begun_or_passed_is_ours_no_longer)
+{
+        start_strict();
+        comes_again_after(true, true, VERDICT_NONE);
+        is(&postings[0], VERDICT_ORPHANED, false, "");
+        start_strict();
+        comes_again_after(false, false, VERDICT_PARKED);
+        is(&postings[0], VERDICT_ORPHANED, false, "");
+}
+END_TEST
+
+START_TEST(strictly_what_was_kept_is_forgotten_when_it_is_begun)
+{
+        char made[33];
+        start_strict();
+        comes_again_after(true, false, VERDICT_NONE);
+        snprintf(made, sizeof made, "%s", maker);
+        postings[0].begun = true;
+        claims_end(claims, &postings[0], true);
+        claims_begin(claims);
+        notified(0, "T1");
+        strictly_claimed(made, "0", "0");
+        acquired(1);
+        is(&postings[0], VERDICT_ORPHANED, false, "");
+}
+END_TEST
+
+START_TEST(strictly_a_conflict_says_nothing_of_the_claim_that_it_met)
+{
+        char made[33];
+        start_strict();
+        snprintf(made, sizeof made, "%s", maker_of_this_attempt());
+        claims_end(claims, &postings[0], true);
+        postings[0].verdict = VERDICT_CONFLICT;
+        claims_end(claims, &postings[0], false);
+        claims_begin(claims);
+        notified(0, "T1");
+        strictly_claimed(made, "0", "0");
+        acquired(1);
+        is(&postings[0], VERDICT_NONE, false, "");
 }
 END_TEST
 
@@ -607,5 +684,10 @@ UNIT_MAIN("claim", no_notifications_claim_nothing,
           strictly_a_push_again_of_what_is_parked_stays_parked,
           strictly_what_comes_out_of_parked_is_ours_whoever_claimed_it,
           strictly_a_settled_claim_of_another_is_a_duplicate,
-          an_attempt_lasts_until_something_is_posted_under_it, two_workers_are_two_makers,
+          strictly_what_was_called_an_orphan_once_stays_one,
+          strictly_what_may_have_been_posted_is_an_orphan_wherever_it_comes_from,
+          strictly_what_was_given_back_before_its_posting_is_ours_in_every_later_attempt,
+          strictly_what_was_begun_or_passed_is_ours_no_longer,
+          strictly_what_was_kept_is_forgotten_when_it_is_begun,
+          strictly_a_conflict_says_nothing_of_the_claim_that_it_met, two_workers_are_two_makers,
           no_claims_are_closed_like_any)

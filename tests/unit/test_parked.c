@@ -120,7 +120,7 @@ static enum po_class take(void)
 }
 
 #define row(claim, tries, reason, gave_up, since)                                                  \
-        fake_row(claim, tries, reason, gave_up, "{}", "RAW", since)
+        fake_row(claim, tries, reason, gave_up, "{}", "RAW", since, "0")
 
 START_TEST(rows_are_leased_in_a_short_transaction_that_skips_what_others_hold)
 {
@@ -132,8 +132,10 @@ START_TEST(rows_are_leased_in_a_short_transaction_that_skips_what_others_hold)
         fake_saw("BEGIN",
                  "SELECT claim_id, tries, reason,"
                  " waits_since + INTERVAL 86400000000 MICROSECOND <= UTC_TIMESTAMP(6),"
-                 " notification, raw, first_parked_at FROM parked FORCE INDEX (parked_due)"
-                 " WHERE due_at <= UTC_TIMESTAMP(6) ORDER BY due_at LIMIT 8"
+                 " notification, raw, first_parked_at, begun_at IS NOT NULL"
+                 " FROM parked FORCE INDEX (parked_due)"
+                 " WHERE due_at <= UTC_TIMESTAMP(6) AND (begun_at IS NULL OR begun_at <="
+                 " UTC_TIMESTAMP(6) - INTERVAL 60000000 MICROSECOND) ORDER BY due_at LIMIT 8"
                  " FOR UPDATE SKIP LOCKED",
                  "UPDATE parked FORCE INDEX (PRIMARY) SET tries = tries + 1,"
                  " due_at = UTC_TIMESTAMP(6) + INTERVAL 60000000 MICROSECOND"
@@ -211,12 +213,33 @@ START_TEST(what_was_made_due_while_it_was_tried_stays_due)
         db = fake_db_open();
         ck_assert_int_eq(parked_delay(db, &sql, &waiting, 30000, "TOO_EARLY", &error), PO_OK);
         fake_saw("UPDATE parked FORCE INDEX (PRIMARY) SET"
-                 " due_at = UTC_TIMESTAMP(6) + INTERVAL 30000000 MICROSECOND,"
+                 " due_at = UTC_TIMESTAMP(6) + INTERVAL 30000000 MICROSECOND, begun_at = NULL,"
                  " reason = 'TOO_EARLY' WHERE claim_id = 7 AND due_at > UTC_TIMESTAMP(6)");
         unit_assert_not_in(fake_statement("UPDATE"), "waits_since");
 
         ck_assert_int_eq(parked_delay(db, &sql, &waiting, 30000, NULL, &error), PO_OK);
         unit_assert_not_in(fake_statement("UPDATE"), "reason");
+}
+END_TEST
+
+START_TEST(one_whose_posting_began_stays_so_unless_it_was_judged_to_wait)
+{
+        struct parked_row begun = { .claim_id = 7, .begun = true };
+        db = fake_db_open();
+        fake_rows("FROM parked");
+        fake_row("7", "0", "TOO_EARLY", "0", "{}", "RAW", "2026-01-02 00:00:00.000000", "1");
+        ck_assert_int_eq(take(), PO_OK);
+        ck_assert(rows[0].begun);
+        ck_assert_int_eq(parked_delay(db, &sql, &begun, 1, NULL, &error), PO_OK);
+        unit_assert_not_in(fake_statement("UPDATE"), "begun_at");
+        parked(0, "T1", NULL);
+        ck_assert_int_eq(parked_begin(db, &sql, open_postings, 1, &error), PO_OK);
+        ck_assert_str_eq(fake_statement("UPDATE"), "UPDATE parked FORCE INDEX (PRIMARY) SET"
+                                                   " begun_at = UTC_TIMESTAMP(6)"
+                                                   " WHERE claim_id IN (1000)");
+        ck_assert_int_eq(parked_begin(db, &sql, open_postings, 0, &error), PO_OK);
+        fake_fail("UPDATE parked", PO_TRANSIENT, 1205);
+        ck_assert_int_eq(parked_begin(db, &sql, open_postings, 1, &error), PO_TRANSIENT);
 }
 END_TEST
 
@@ -286,6 +309,7 @@ UNIT_MAIN("parked", a_row_is_the_whole_notification_and_the_whole_record,
           rows_come_in_the_order_in_which_they_were_first_parked,
           what_waits_for_a_resume_does_not_give_up, nothing_due_takes_nothing,
           a_take_that_fails_has_taken_nothing, what_was_made_due_while_it_was_tried_stays_due,
+          one_whose_posting_began_stays_so_unless_it_was_judged_to_wait,
           after_a_resume_that_missed_it_a_row_waits_for_giving_up_anew,
           a_resume_makes_due_what_waited_for_it, a_list_is_bounded_and_the_oldest_come_first,
           a_release_is_audited_in_the_same_transaction)

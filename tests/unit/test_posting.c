@@ -695,6 +695,99 @@ START_TEST(a_lost_answer_to_a_commit_that_took_place_is_posted_now)
 }
 END_TEST
 
+#define AWAIT   "SELECT claim_id FROM outcome WHERE claim_id IN (1000) LOCK IN SHARE MODE"
+#define FOREIGN "made by another."
+#define left_over(txn, id)                                                                         \
+        fake_row("1", KEY(txn), id, "1", FINGERPRINT_A, "1", NULL, NULL, NULL, NULL, NULL, NULL,   \
+                 NULL, FOREIGN, "0", "0")
+
+static void start_strict(void)
+{
+        start();
+        ck_assert_int_eq(claims_be_strict(ledger_claims(ledger), &error), PO_OK);
+}
+
+START_TEST(strictly_a_commit_whose_answer_is_lost_is_not_sent_again)
+{
+        start_strict();
+        one_payment();
+        fake_fail("COMMIT", PO_UNCERTAIN, 2013);
+        fake_rows("LOCK IN SHARE MODE");
+        fake_rows("FROM claim");
+        left_over("T1", "1000");
+        posts(1);
+        is(&postings[0], VERDICT_ORPHANED, "");
+        fake_saw("BEGIN", LOCK, OUTCOME, "UPDATE", "INSERT INTO entry", "INSERT INTO outbox",
+                 "INSERT INTO balance", ANY_PARKED, "COMMIT", AWAIT, CLAIMS);
+        ck_assert(!fake_was_in_transaction("SELECT claim_id FROM outcome"));
+}
+END_TEST
+
+START_TEST(strictly_a_commit_that_took_place_without_an_answer_is_posted)
+{
+        start_strict();
+        one_payment();
+        fake_fail("COMMIT", PO_UNCERTAIN, 2013);
+        fake_rows("FROM claim");
+        fake_row("1", KEY("T1"), "1000", "1", FINGERPRINT_A, "1", "POSTED", PENDING, FINGERPRINT_A,
+                 "1", "callbacks", "0", "100", FOREIGN, "0", "0");
+        posts(1);
+        is(&postings[0], VERDICT_POSTED, PENDING);
+}
+END_TEST
+
+START_TEST(strictly_a_commit_that_goes_on_for_long_leaves_its_answer_open)
+{
+        start_strict();
+        one_payment();
+        fake_fail("COMMIT", PO_UNCERTAIN, 2013);
+        fake_fail("LOCK IN SHARE MODE", PO_TRANSIENT, 1205);
+        ck_assert_int_eq(run(1), PO_UNCERTAIN);
+        is_ours_again(1);
+        ck_assert(postings[0].begun);
+        ck_assert_uint_eq(fake_count(CLAIMS), 0);
+}
+END_TEST
+
+START_TEST(what_begins_is_told_from_what_does_not)
+{
+        start();
+        one_payment();
+        fake_fail("BEGIN", PO_TRANSIENT, 2006);
+        ck_assert_int_eq(run(1), PO_TRANSIENT);
+        ck_assert(!postings[0].begun);
+
+        one_payment();
+        fake_fail(OUTCOME, PO_TRANSIENT, 1213);
+        ck_assert_int_eq(run(1), PO_TRANSIENT);
+        ck_assert(postings[0].begun);
+
+        start();
+        payment(0, "T1", "A"); /* no such order */
+        posts(1);
+        is_for_a_reason(&postings[0], VERDICT_PARKED, "ORDER_UNKNOWN");
+        ck_assert(!postings[0].begun);
+}
+END_TEST
+
+START_TEST(strictly_a_parked_row_is_marked_before_its_posting_begins)
+{
+        for (int strict = 0; strict < 2; strict++) {
+                start();
+                if (strict)
+                        start_strict();
+                one_payment()->unparks = true;
+                posts(1);
+                is(&postings[0], VERDICT_POSTED, PENDING);
+                ck_assert_uint_eq(fake_count("UPDATE parked FORCE INDEX (PRIMARY) SET begun_at ="
+                                             " UTC_TIMESTAMP(6) WHERE claim_id IN (1000)"),
+                                  (size_t)strict);
+                if (strict)
+                        ck_assert(!fake_was_in_transaction("UPDATE parked"));
+        }
+}
+END_TEST
+
 START_TEST(a_lost_answer_to_a_commit_that_did_not_take_place_is_posted_once_more)
 {
         start();
@@ -812,6 +905,11 @@ UNIT_MAIN("posting", a_payment_is_posted_in_the_order_of_the_contract,
           a_fence_that_no_outcome_explains_is_a_bug_and_no_loop,
           a_fence_that_cannot_be_read_after_is_that_readings_error,
           a_lost_answer_to_a_commit_that_took_place_is_posted_now,
+          strictly_a_commit_whose_answer_is_lost_is_not_sent_again,
+          strictly_a_commit_that_took_place_without_an_answer_is_posted,
+          strictly_a_commit_that_goes_on_for_long_leaves_its_answer_open,
+          what_begins_is_told_from_what_does_not,
+          strictly_a_parked_row_is_marked_before_its_posting_begins,
           a_lost_answer_to_a_commit_that_did_not_take_place_is_posted_once_more,
           a_commit_that_takes_place_late_is_met_at_the_fence,
           what_another_settled_while_the_answer_was_lost_is_its_duplicate,

@@ -66,7 +66,8 @@ static struct po_notification *holds(size_t i, const char *event)
 }
 
 #define row(i, claim, tries, reason, gave_up)                                                      \
-        fake_row(claim, tries, reason, gave_up, notices[i], raws[i], "2026-01-01 00:00:00.00000" #i)
+        fake_row(claim, tries, reason, gave_up, notices[i], raws[i],                               \
+                 "2026-01-01 00:00:00.00000" #i, "0")
 
 static void takes(const struct pauses *pauses)
 {
@@ -157,10 +158,11 @@ START_TEST(what_is_through_goes_and_what_waits_is_delayed)
         finishes();
 #define DELAYED(ms)                                                                                \
         "UPDATE parked FORCE INDEX (PRIMARY) SET due_at = UTC_TIMESTAMP(6) + INTERVAL " ms
-        fake_saw(DELAYED("2000000 MICROSECOND, reason = 'ORDER_UNKNOWN' WHERE claim_id = 71 AND"),
-                 DELAYED("3000000 MICROSECOND, reason = 'TOO_EARLY' WHERE claim_id = 72 AND"),
-                 DELAYED("3000000 MICROSECOND WHERE claim_id = 73 AND"),
-                 "DELETE p FROM parked p FORCE INDEX (PRIMARY) WHERE p.claim_id IN (70,74,75)");
+        fake_saw(
+                DELAYED("2000000 MICROSECOND, begun_at = NULL, reason = 'ORDER_UNKNOWN' WHERE claim_id = 71 AND"),
+                DELAYED("3000000 MICROSECOND, begun_at = NULL, reason = 'TOO_EARLY' WHERE claim_id = 72 AND"),
+                DELAYED("3000000 MICROSECOND, begun_at = NULL WHERE claim_id = 73 AND"),
+                "DELETE p FROM parked p FORCE INDEX (PRIMARY) WHERE p.claim_id IN (70,74,75)");
 }
 END_TEST
 
@@ -175,7 +177,7 @@ START_TEST(every_outcome_and_what_is_kept_elsewhere_goes_and_nothing_else)
                 became(0, (enum verdict)verdict, NULL);
                 finishes();
                 bool stays = verdict == VERDICT_NONE || verdict == VERDICT_PARKED ||
-                             verdict == VERDICT_HELD || verdict == VERDICT_ORPHANED;
+                             verdict == VERDICT_HELD;
                 ck_assert_msg(fake_count("DELETE") == (stays ? 0 : 1), "%s",
                               verdict_name((enum verdict)verdict));
                 ck_assert_uint_eq(fake_count("UPDATE"), stays ? 2 : 1);
@@ -196,9 +198,10 @@ START_TEST(what_waits_for_a_resume_is_looked_at_soon_and_then_seldom)
         became(1, VERDICT_PARKED, "PAUSED");
         ck_assert(!batch->postings[1].gave_up);
         finishes();
-        fake_saw("BEGIN", "SELECT claim_id", "UPDATE parked", "COMMIT",
-                 DELAYED("1000000 MICROSECOND, reason = 'PAUSED' WHERE claim_id = 70"),
-                 DELAYED("3000000 MICROSECOND, reason = 'PAUSED' WHERE claim_id = 71"));
+        fake_saw(
+                "BEGIN", "SELECT claim_id", "UPDATE parked", "COMMIT",
+                DELAYED("1000000 MICROSECOND, begun_at = NULL, reason = 'PAUSED' WHERE claim_id = 70"),
+                DELAYED("3000000 MICROSECOND, begun_at = NULL, reason = 'PAUSED' WHERE claim_id = 71"));
 }
 END_TEST
 
@@ -224,15 +227,17 @@ START_TEST(a_row_that_cannot_be_read_keeps_none_of_the_others)
         ck_assert_str_eq(batch->postings[0].notification->txn, "T1");
         ck_assert_str_eq(batch->postings[1].notification->txn, "T3");
         ck_assert_int_eq(batch->postings[1].record->offset, 103);
-        fake_saw("BEGIN", "SELECT claim_id", "UPDATE parked", "COMMIT",
-                 DELAYED("3000000 MICROSECOND, reason = 'UNREADABLE' WHERE claim_id = 70"),
-                 DELAYED("3000000 MICROSECOND, reason = 'UNREADABLE' WHERE claim_id = 72"),
-                 DELAYED("3000000 MICROSECOND, reason = 'UNREADABLE' WHERE claim_id = 74"));
+        fake_saw(
+                "BEGIN", "SELECT claim_id", "UPDATE parked", "COMMIT",
+                DELAYED("3000000 MICROSECOND, begun_at = NULL, reason = 'UNREADABLE' WHERE claim_id = 70"),
+                DELAYED("3000000 MICROSECOND, begun_at = NULL, reason = 'UNREADABLE' WHERE claim_id = 72"),
+                DELAYED("3000000 MICROSECOND, begun_at = NULL, reason = 'UNREADABLE' WHERE claim_id = 74"));
         became(0, VERDICT_POSTED, NULL);
         became(1, VERDICT_PARKED, "TOO_EARLY");
         finishes();
-        fake_saw(DELAYED("3000000 MICROSECOND, reason = 'TOO_EARLY' WHERE claim_id = 73"),
-                 "DELETE p FROM parked p FORCE INDEX (PRIMARY) WHERE p.claim_id IN (71)");
+        fake_saw(
+                DELAYED("3000000 MICROSECOND, begun_at = NULL, reason = 'TOO_EARLY' WHERE claim_id = 73"),
+                "DELETE p FROM parked p FORCE INDEX (PRIMARY) WHERE p.claim_id IN (71)");
 }
 END_TEST
 
@@ -241,7 +246,7 @@ START_TEST(only_rows_that_cannot_be_read_are_no_batch)
         start();
         holds(0, "PAYMENT_RECEIVED");
         fake_rows("FROM parked");
-        fake_row("70", "0", "TOO_EARLY", "0", "{}", "RAW", "2026-01-01 00:00:00.000000");
+        fake_row("70", "0", "TOO_EARLY", "0", "{}", "RAW", "2026-01-01 00:00:00.000000", "0");
         takes(&nothing_paused);
         ck_assert_ptr_null(batch);
         takes(&nothing_paused); /* and nothing is left of them */
@@ -309,9 +314,10 @@ START_TEST(letters_of_those_that_give_up_are_paced_below_the_flood_guard)
                 finishes();
                 /* What waits for its turn comes in the next minute, not after its last delay. */
                 if (cases[i].let < 4)
-                        unit_assert_in(fake_statement("UPDATE parked"),
-                                       "INTERVAL 60000000 MICROSECOND, reason = 'TOO_EARLY'"
-                                       " WHERE claim_id = 75");
+                        unit_assert_in(
+                                fake_statement("UPDATE parked"),
+                                "INTERVAL 60000000 MICROSECOND, begun_at = NULL, reason = 'TOO_EARLY'"
+                                " WHERE claim_id = 75");
                 else
                         unit_assert_in(fake_statement("UPDATE parked"), "INTERVAL 3000000 MICRO");
         }
@@ -327,6 +333,30 @@ START_TEST(without_letters_to_come_none_are_counted)
         takes(&nothing_paused);
         ck_assert(batch->postings[0].gave_up);
         fake_saw("BEGIN", "SELECT claim_id", "UPDATE parked", "COMMIT");
+}
+END_TEST
+
+START_TEST(a_posting_that_began_and_did_not_end_leaves_its_mark)
+{
+        start();
+        for (size_t i = 0; i < 3; i++)
+                holds(i, "PAYMENT_RECEIVED");
+        fake_rows("FROM parked");
+        fake_row("70", "0", "TOO_EARLY", "0", notices[0], raws[0], "2026-01-01 00:00:00.000000",
+                 "1");
+        row(1, "71", "0", "TOO_EARLY", "0");
+        row(2, "72", "0", "TOO_EARLY", "0");
+        takes(&nothing_paused);
+        ck_assert(batch->postings[0].in_doubt);
+        ck_assert(!batch->postings[1].in_doubt);
+        batch->postings[1].begun = true;
+        for (size_t i = 0; i < 3; i++)
+                became(i, VERDICT_HELD, NULL);
+        fake_saw("BEGIN", "SELECT claim_id", "UPDATE parked", "COMMIT");
+        finishes();
+        fake_saw(DELAYED("2000000 MICROSECOND WHERE claim_id = 70 AND"),
+                 DELAYED("2000000 MICROSECOND WHERE claim_id = 71 AND"),
+                 DELAYED("2000000 MICROSECOND, begun_at = NULL WHERE claim_id = 72 AND"));
 }
 END_TEST
 
@@ -348,7 +378,7 @@ START_TEST(what_fails_on_the_way_leaves_the_lease_and_nothing_in_memory)
         start();
         holds(0, "PAYMENT_RECEIVED");
         fake_rows("FROM parked");
-        fake_row("69", "0", "TOO_EARLY", "0", "{}", "RAW", "2026-01-01 00:00:00.000000");
+        fake_row("69", "0", "TOO_EARLY", "0", "{}", "RAW", "2026-01-01 00:00:00.000000", "0");
         row(0, "70", "0", "TOO_EARLY", "0");
         fake_fail("UNREADABLE", PO_TRANSIENT, 2013);
         ck_assert_int_eq(redrive_take(redrive, &nothing_paused, &batch, &error), PO_TRANSIENT);
@@ -388,5 +418,6 @@ UNIT_MAIN("redrive", nothing_due_is_no_batch, each_row_is_a_record_with_its_one_
           only_rows_that_cannot_be_read_are_no_batch, an_event_whose_rule_is_gone_is_rejected,
           letters_of_those_that_give_up_are_paced_below_the_flood_guard,
           without_letters_to_come_none_are_counted,
+          a_posting_that_began_and_did_not_end_leaves_its_mark,
           what_fails_on_the_way_leaves_the_lease_and_nothing_in_memory,
           one_that_was_never_opened_is_closed_like_any)

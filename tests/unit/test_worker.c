@@ -36,6 +36,8 @@ static struct turn turns[TURNS_MAX];
 static size_t turn_count, turn_now, records_given;
 static enum verdict verdicts[FIXTURE_MAX];
 static bool again[FIXTURE_MAX];
+static enum verdict
+        ended_as[FIXTURE_MAX]; /* the record's last verdict, when its attempt was over */
 static size_t fill_most;
 static enum source_end end_answer;
 static volatile sig_atomic_t stop;
@@ -198,6 +200,14 @@ void batch_conclude(struct batch *batch, const struct po_error *failure)
         }
 }
 
+/* The last verdicts stand: nothing may change them afterwards. */
+void batch_end(struct batch *batch, struct ledger *ledger)
+{
+        (void)ledger;
+        for (size_t i = 0; i < batch->parcels_count && batch != &parked_batch; i++)
+                ended_as[batch->parcels[i].record->offset - 100] = batch->parcels[i].verdict;
+}
+
 /* The ledger. */
 enum po_class ledger_open(struct ledger **ledger_out, struct db *db, const struct rules *rules,
                           size_t capacity, struct po_error *why)
@@ -266,10 +276,12 @@ bool ledger_is_connected(const struct ledger *ledger)
         return connected;
 }
 
-void claims_be_strict(struct claims *claims)
+enum po_class claims_be_strict(struct claims *claims, struct po_error *why)
 {
         (void)claims;
+        (void)why;
         note("strict", -1);
+        return PO_OK;
 }
 
 /* What operators decided: all is paused for so many looks. */
@@ -560,6 +572,8 @@ START_TEST(a_conflict_that_cannot_be_kept_is_held)
         unit_assert_in(capture.text, "alarm=PAYLOAD_CONFLICT");
         unit_assert_in(capture.text, "key=SQB:T101:PAYMENT_RECEIVED");
         unit_assert_in(capture.text, "no review is kept");
+        ck_assert_int_eq(ended_as[0], VERDICT_POSTED);
+        ck_assert_int_eq(ended_as[1], VERDICT_HELD);
 }
 END_TEST
 
