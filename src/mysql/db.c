@@ -179,6 +179,9 @@ static enum po_class send_statement(struct db *db, const struct sql *statement,
         enum po_class class = check_state(db, error);
         if (class != PO_OK)
                 return class;
+        if (statement->too_long)
+                return po_refuse(error, "STATEMENT_TOO_LARGE",
+                                 "a statement longer than any server takes");
         if (statement->failed)
                 return po_fail(error, PO_SYSTEMIC, ENOMEM, "out of memory for a statement");
         class = be_connected(db, error);

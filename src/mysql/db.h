@@ -41,6 +41,7 @@ struct db_options {
         int64_t wait_timeout_ms; /* the session's: frees a frozen worker's locks; whole seconds */
         bool accept_data_loss;   /* do not refuse innodb_flush_log_at_trx_commit != 1 … */
         bool require_durable;    /* …which only `run` asks about */
+        bool require_schema;     /* every connect asks for the schema's version: migrate_judge() */
 };
 
 /* Remembers the options (the strings must outlive it); connects at first use. */
@@ -51,7 +52,8 @@ void db_close(struct db *db); /* takes NULL */
 /*
  * Connects if it is not, and asserts the session (DESIGN 6): strict sql_mode, READ COMMITTED,
  * utf8mb4 / utf8mb4_bin, UTC, lock wait ≤ 5 s, short wait_timeout, read_only off, unique_checks on,
- * max_allowed_packet read. TRANSIENT: server away (2002, 2003, 2005, 2006, 2013, 2055, 1053).
+ * max_allowed_packet read, and with require_schema a schema that this program can work with.
+ * TRANSIENT: server away (2002, 2003, 2005, 2006, 2013, 2055, 1053).
  * SYSTEMIC: any other error while connecting, or a setting that breaks a promise.
  */
 PO_MUST_USE enum po_class db_connect(struct db *db, struct po_error *error);
@@ -77,7 +79,8 @@ struct db_result {
 /*
  * Runs one statement without a result set; autocommitted unless between db_begin and db_commit.
  * RECORD with reason STATEMENT_TOO_LARGE: larger than max_allowed_packet, not sent (the server's
- * own answer looks like a lost connection). EXISTS: 1062. SYSTEMIC: statement->failed, and after
+ * own answer looks like a lost connection), or statement->too_long: half of it may fit. EXISTS:
+ * 1062. SYSTEMIC: statement->failed for want of memory, and after
  * 1290, 1792 and 1836, which close the connection so that the name is resolved again. BUG: the
  * transaction ended by itself (DDL inside it), or a cell of the last result was no integer. Other
  * classes: classify.h. result_out may be NULL.

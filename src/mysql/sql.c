@@ -22,7 +22,7 @@ static const char escapes[256] = {
 void sql_reset(struct sql *sql)
 {
         sql->length = 0;
-        sql->failed = false;
+        sql->failed = sql->too_long = false;
         if (sql->text != NULL)
                 sql->text[0] = '\0';
 }
@@ -42,10 +42,14 @@ static char *reserve(struct sql *sql, size_t more)
                 return sql->text + sql->length;
 
         size_t needed = sql->length + more + 1;
+        if (needed > STATEMENT_BYTES_MAX) {
+                sql->failed = sql->too_long = true;
+                return NULL;
+        }
         size_t capacity = sql->capacity > 0 ? sql->capacity : FIRST_BYTES;
         while (capacity < needed)
                 capacity *= 2;
-        char *text = needed <= STATEMENT_BYTES_MAX ? realloc(sql->text, capacity) : NULL;
+        char *text = realloc(sql->text, capacity);
         if (text == NULL) {
                 sql->failed = true;
                 return NULL;
@@ -102,7 +106,7 @@ void sql_text_bytes(struct sql *sql, const char *text, size_t bytes)
                 return;
         }
         if (bytes > STATEMENT_BYTES_MAX) {
-                sql->failed = true;
+                sql->failed = sql->too_long = true;
                 return;
         }
         char *at = reserve(sql, 2 * bytes + 2);
@@ -128,7 +132,7 @@ void sql_binary(struct sql *sql, const void *bytes, size_t count)
                 return;
         }
         if (count > STATEMENT_BYTES_MAX) {
-                sql->failed = true;
+                sql->failed = sql->too_long = true;
                 return;
         }
         char *at = reserve(sql, 2 * count + 3);

@@ -15,7 +15,8 @@
 struct sql {
         char *text; /* NUL-terminated */
         size_t length, capacity;
-        bool failed; /* out of memory: db_exec and db_query answer SYSTEMIC */
+        bool failed; /* it is not whole: out of memory (db_exec and db_query answer SYSTEMIC), or */
+        bool too_long; /* longer than any server takes (RECORD, STATEMENT_TOO_LARGE) */
 };
 
 void sql_reset(struct sql *sql); /* keeps the buffer */

@@ -167,7 +167,30 @@ START_TEST(nothing_is_known_of_a_server_before_the_first_connect)
 }
 END_TEST
 
-UNIT_MAIN("db", a_port_where_nothing_listens_is_transient, a_socket_that_is_not_there_is_transient,
+START_TEST(a_statement_longer_than_any_server_takes_is_its_records_fault)
+{
+        int64_t port;
+        close(listen_somewhere(&port));
+        struct sql sql = { 0 };
+        for (int out_of_memory = 0; out_of_memory < 2; out_of_memory++) {
+                set_up(port);
+                sql_reset(&sql);
+                sql_raw(&sql, "SELECT ");
+                if (out_of_memory)
+                        sql.failed = true;
+                else
+                        sql_binary(&sql, "", SIZE_MAX / 2);
+                ck_assert_int_eq(db_exec(db, &sql, NULL, &error),
+                                 out_of_memory ? PO_SYSTEMIC : PO_RECORD);
+                ck_assert_pstr_eq(error.reason, out_of_memory ? NULL : "STATEMENT_TOO_LARGE");
+                db_close(db);
+        }
+        sql_free(&sql);
+}
+END_TEST
+
+UNIT_MAIN("db", a_statement_longer_than_any_server_takes_is_its_records_fault,
+          a_port_where_nothing_listens_is_transient, a_socket_that_is_not_there_is_transient,
           a_server_that_hangs_up_before_it_greets_is_transient,
           a_server_that_never_greets_is_transient_after_the_time_out,
           a_password_file_that_is_not_there_is_systemic_and_named,

@@ -196,8 +196,13 @@ START_TEST(a_statement_beyond_all_bounds_fails_and_stays_failed)
         sql_reset(&sql);
         sql_binary(&sql, "", SIZE_MAX / 2);
         ck_assert(sql.failed);
+        ck_assert(sql.too_long);
+        sql_reset(&sql);
+        sql_text_bytes(&sql, "", 512 * 1024 * 1024); /* what its escapes may take is too long */
+        ck_assert(sql.failed && sql.too_long);
         sql_reset(&sql);
         sql_raw(&sql, "1");
+        ck_assert(!sql.too_long);
         is("1");
 }
 END_TEST
