@@ -129,7 +129,7 @@ static void warn_unverified(void *context, const char *channel, const char *miss
 static enum po_class open_parts(struct parts *parts, bool accept_data_loss, struct po_error *error)
 {
         struct settings *settings = parts->settings;
-        settings->mysql.require_durable = true;
+        settings->mysql.require_durable = settings->mysql.require_schema = true;
         settings->mysql.accept_data_loss = accept_data_loss;
         if (parts_read_rules(settings, &parts->rules, error) != PO_OK ||
             parts_open_decoder(settings, &parts->decoder, error) != PO_OK ||

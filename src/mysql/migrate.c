@@ -404,23 +404,26 @@ enum po_class migrate_print(struct db *db, FILE *stream, struct po_error *error)
         return PO_OK;
 }
 
-enum po_class migrate_check(struct db *db, struct po_error *error)
+enum po_class migrate_judge(int version, int oldest_worker, struct po_error *error)
 {
-        struct state state;
-        enum po_class class = read_state(db, &state, error);
-        if (class != PO_OK)
-                return class;
         int ours = migrate_newest();
-        if (state.version < ours)
+        if (version < ours)
                 return po_fail(error, PO_SYSTEMIC, 0,
                                "the schema is at version %d, this program needs %d: run "
                                "`postonce migrate`",
-                               state.version, ours);
-        if (state.oldest_worker > ours)
+                               version, ours);
+        if (oldest_worker > ours)
                 return po_fail(
                         error, PO_SYSTEMIC, 0,
                         "the schema is at version %d, which asks for a program that knows %d; "
                         "this one knows %d: install a newer postonce",
-                        state.version, state.oldest_worker, ours);
+                        version, oldest_worker, ours);
         return PO_OK;
+}
+
+enum po_class migrate_check(struct db *db, struct po_error *error)
+{
+        struct state state;
+        enum po_class class = read_state(db, &state, error);
+        return class != PO_OK ? class : migrate_judge(state.version, state.oldest_worker, error);
 }

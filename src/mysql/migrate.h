@@ -45,6 +45,10 @@ PO_MUST_USE enum po_class migrate_apply(struct db *db, FILE *stream, struct po_e
 /* Prints the SQL that migrate_apply would run; changes nothing. */
 PO_MUST_USE enum po_class migrate_print(struct db *db, FILE *stream, struct po_error *error);
 
+/* Whether this program can work with a database of that version, whose newer versions than ours ask
+ * for programs that know oldest_worker (0: there are none). SYSTEMIC names the mend. */
+PO_MUST_USE enum po_class migrate_judge(int version, int oldest_worker, struct po_error *error);
+
 /*
  * For `run` and every command: OK when this program can work with the database's version: equal, or
  * newer with an oldest_worker that is not above ours. SYSTEMIC names the mend (`postonce migrate`).

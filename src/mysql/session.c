@@ -8,11 +8,13 @@
 #include <string.h>
 
 #include "mysql/classify.h"
+#include "mysql/migrate.h"
 
 enum {
         PASSWORD_BYTES_MAX = 1024,
         NUMBER_BYTES = 24,
         LOCAL_FILES_OFF = 0, /* no server may ask this program for a file */
+        ER_NO_SUCH_TABLE = 1146,
 };
 
 #define STRICT_MODE                                                                                \
@@ -353,6 +355,36 @@ static enum po_class prove_settings(struct session *session, const struct db_opt
         return class;
 }
 
+/* NULL for what no row says. */
+static int version_of(const char *value)
+{
+        return value != NULL ? (int)strtol(value, NULL, 10) : 0;
+}
+
+/*
+ * A worker outlives migrations: the schema it meets after a reconnect may be newer than what it
+ * knows, or a restored older one.
+ */
+static enum po_class prove_schema(struct session *session, struct po_error *error)
+{
+        struct sql sql = { 0 };
+        MYSQL_RES *result = NULL;
+        MYSQL_ROW row = NULL;
+        sql_raw(&sql, "SELECT MAX(IF(finished_at IS NULL, 0, version)), MAX(IF(version > ");
+        sql_integer(&sql, migrate_newest());
+        sql_raw(&sql, ", oldest_worker, 0)) FROM schema_version");
+        enum po_class class = sql.failed ? po_fail(error, PO_SYSTEMIC, 0, "out of memory")
+                                         : ask(session, sql.text, sql.length, &result, &row, error);
+        sql_free(&sql);
+        if (class != PO_OK && error->code == ER_NO_SUCH_TABLE)
+                return migrate_judge(0, 0, error);
+        if (class != PO_OK)
+                return class;
+        class = migrate_judge(version_of(row[0]), version_of(row[1]), error);
+        mysql_free_result(result);
+        return class;
+}
+
 static enum po_class prepare(struct session *session, const struct db_options *options,
                              struct po_error *error)
 {
@@ -365,6 +397,8 @@ static enum po_class prepare(struct session *session, const struct db_options *o
                 class = set_settings(session, options, wait_s, error);
         if (class == PO_OK)
                 class = prove_settings(session, options, wait_s, error);
+        if (class == PO_OK && options->require_schema)
+                class = prove_schema(session, error);
         return class;
 }
 

@@ -134,6 +134,25 @@ def test_an_outage_of_the_whole_stops_intake_and_dead_letters_nothing(ledger, db
     assert books.statuses(db) == {"PAID": 3}
 
 
+def test_a_schema_that_asks_for_newer_programs_stops_intake_when_a_worker_reconnects(ledger, db, limited_user):
+    pages = Pages()
+    books.register(db, "R0", "R1")
+    ledger.publish(notification("T0", "R0"), partition=0)
+    worker = ledger.start(changes=pages.options)
+    ledger.wait_for(lambda: books.order(db, "R0").status == "PAID" and pages.is_ready(), "it works")
+    db.execute("INSERT INTO schema_version (version, oldest_worker, started_at, finished_at)"
+               " VALUES (900, 900, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))")
+    for connection, in db.rows("SELECT id FROM information_schema.processlist WHERE user = %s", limited_user):
+        db.execute("KILL %s", connection)
+    ledger.publish(notification("T1", "R1"), partition=0)
+    ledger.wait_for(pages.is_red, "readiness is red")
+    ledger.wait_for(lambda: "install a newer postonce" in worker.log_text(), "the mend is told")
+    assert set(books.outcomes(db)) == {books.key("T0")} and "alarm=SYSTEMIC" in worker.log_text()
+    db.execute("DELETE FROM schema_version WHERE version = 900")
+    ledger.wait_for(lambda: set(books.outcomes(db)) == {books.key("T0"), books.key("T1")}, "it works again")
+    assert worker.stop() == 0 and ledger.dead_letters() == []
+
+
 # A record at fault.
 
 def test_a_row_that_a_check_refuses_is_isolated_and_the_rest_of_its_batch_posts(ledger, db):
