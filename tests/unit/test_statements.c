@@ -1,0 +1,121 @@
+/*
+ * What a batch costs: its statements, each of them one round trip to the database, whatever the
+ * number of its notifications. One that creeps in makes every notification dearer.
+ */
+#include "fake_db.h"
+#include "posting_fixture.h"
+
+#include "ledger/posting.h"
+
+enum { BATCH = 8 }; /* as many rows as the fake answers with */
+
+static struct db *db;
+static struct rules *rules;
+static struct ledger *ledger;
+
+static const struct event_rule *payment_rule(void)
+{
+        return rules_find(rules, "PAYMENT_RECEIVED");
+}
+
+/* A ledger that knows its accounts, as one that is at work does. */
+static void start(void)
+{
+        db = fake_db_open();
+        ledger_close(ledger);
+        rules_free(rules);
+        rules = fixture_rules(ORDERS_WITH_OTHERS, PAYMENT_RULE);
+        ck_assert_int_eq(ledger_open(&ledger, db, rules, FIXTURE_MAX, &error), PO_OK);
+        fixture_posting(0, payment_rule(), "T0", "R0");
+        fake_rows("FROM account");
+        fake_row("11", "1", "channel:SQB:clearing", "CNY");
+        fake_row("10", "1", "merchant:1:payable", "CNY");
+        ck_assert_int_eq(posting_run(ledger, open_postings, 1, &error), PO_OK);
+}
+
+static const char *text(const char *before, size_t i, const char *after)
+{
+        static char texts[64][64];
+        static size_t next;
+        char *mine = texts[next++ % 64];
+        snprintf(mine, sizeof texts[0], "%s%zu%s", before, i, after);
+        return mine;
+}
+
+enum way { FRESH, SEEN_BEFORE, DUPLICATES, TOO_EARLY };
+
+static void answer(enum way way, size_t count)
+{
+        const char *deliveries = way == FRESH || way == TOO_EARLY ? "1" : "2";
+        fake_rows("FROM claim");
+        for (size_t i = 0; i < count; i++) {
+                const char *key = text("SQB:T", i, ":PAYMENT_RECEIVED"), *id = text("100", i, "");
+                if (way == DUPLICATES)
+                        fake_row("1", key, id, deliveries, FINGERPRINT_A, "1", "POSTED", "{}",
+                                 FINGERPRINT_A, "1", "callbacks", "7", "55", NULL, "0", "0");
+                else
+                        fake_row("1", key, id, deliveries, FINGERPRINT_A, "1", NULL, NULL, NULL,
+                                 NULL, NULL, NULL, NULL, NULL, "0", "0");
+        }
+        if (way == DUPLICATES || way == TOO_EARLY)
+                return;
+        fake_rows("FOR UPDATE");
+        for (size_t i = 0; i < count; i++)
+                fake_row("1", text("R", i, ""), "12880", "CNY", "PENDING_PAY", NULL, NULL, NULL,
+                         "0", "0");
+        fake_affect("UPDATE (", count);
+}
+
+/* From the claim to COMMIT. */
+static size_t statements_of(enum way way, size_t count)
+{
+        start();
+        for (size_t i = 0; i < count; i++)
+                fixture_posting(i, payment_rule(), text("T", i, ""), text("R", i, ""));
+        answer(way, count);
+        size_t before = fake_count("");
+        claims_begin(ledger_claims(ledger));
+        ck_assert_int_eq(claims_acquire(ledger_claims(ledger), open_postings, count, &error),
+                         PO_OK);
+        ck_assert_msg(posting_run(ledger, open_postings, count, &error) == PO_OK, "%s", error.text);
+        for (size_t i = 0; i < count; i++)
+                ck_assert_int_eq(postings[i].verdict, way == DUPLICATES  ? VERDICT_DUPLICATE
+                                                      : way == TOO_EARLY ? VERDICT_PARKED
+                                                                         : VERDICT_POSTED);
+        return fake_count("") - before;
+}
+
+static void costs(enum way way, size_t statements)
+{
+        ck_assert_uint_eq(statements_of(way, 1), statements);
+        ck_assert_uint_eq(statements_of(way, BATCH), statements);
+}
+
+START_TEST(a_batch_of_fresh_payments_costs_eleven_statements)
+{
+        costs(FRESH, 11);
+}
+END_TEST
+
+START_TEST(a_batch_of_duplicates_costs_two_statements)
+{
+        costs(DUPLICATES, 2);
+}
+END_TEST
+
+START_TEST(claims_that_others_saw_too_cost_two_statements_more)
+{
+        costs(SEEN_BEFORE, 13);
+}
+END_TEST
+
+START_TEST(a_batch_that_came_too_early_costs_five_statements)
+{
+        costs(TOO_EARLY, 5);
+}
+END_TEST
+
+UNIT_MAIN("statements", a_batch_of_fresh_payments_costs_eleven_statements,
+          a_batch_of_duplicates_costs_two_statements,
+          claims_that_others_saw_too_cost_two_statements_more,
+          a_batch_that_came_too_early_costs_five_statements)
