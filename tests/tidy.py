@@ -58,5 +58,9 @@ page = (root / "docs/channels.md").read_text().partition("## Why a body is refus
 rows = re.findall(r"^\| ([A-Z0-9_]+) \|", page, flags=re.M)
 findings += [f"docs/channels.md: reason {w} is missing" for w in sorted(set(words) - NO_REASONS - set(rows))]
 findings += [f"docs/channels.md: reason {w} is of no code, or named twice" for w in sorted(rows) if w not in words or rows.count(w) > 1]
+table = root / "tests/README.md"
+for file, name in re.findall(r"`(\S+?)::(\w+)`", table.read_text() if table.exists() else ""):
+    home = root / "tests" / file
+    if not home.exists() or not re.search(rf"\b{name}\b", home.read_text()): findings.append(f"tests/README.md: {file} has no {name}")
 print("\n".join(findings) or "tidy")
 sys.exit(bool(findings))
