@@ -136,7 +136,7 @@ def wait_for_strike(postonce, worker, point, action, timeout=30):
 def page(port, path):
     """(status, text) of a worker's HTTP page; (0, why) when it does not answer."""
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=5) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=20) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as refusal:
         return refusal.code, refusal.read().decode()

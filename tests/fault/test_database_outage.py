@@ -20,7 +20,7 @@ def begin(postonce, **changes):
     flood.publish(postonce, payments)
     worker = postonce.start()
     flood.wait_for_outcomes(postonce, STRIKE)
-    assert flood.page(port, "/readyz")[0] == 200
+    postonce.wait_for(lambda: flood.page(port, "/readyz")[0] == 200, "it is ready")
     flood.freeze_inside_transaction(postonce.db, worker)
     assert flood.outcomes(postonce.db) < COUNT, "nothing was in flight"
     return worker, port, payments

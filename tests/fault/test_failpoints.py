@@ -146,7 +146,7 @@ def test_bug_of_every_record_stops_intake_and_dead_letters_nothing(postonce, db)
     refuse(db)
     worker = postonce.start()
     postonce.wait_for(lambda: worker.log_text().count("event=held") >= 4, "held four times")
-    assert flood.page(port, "/readyz")[0] == 503
+    postonce.wait_for(lambda: flood.page(port, "/readyz")[0] == 503, "readiness is red")
     assert "alarm=SYSTEMIC" in worker.log_text()
     assert durable(postonce) == CLAIMED
     assert db.value("SELECT COUNT(*) FROM failure") == 0, "an outage was counted as the record's failure"

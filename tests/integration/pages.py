@@ -4,6 +4,9 @@ import urllib.error
 import urllib.request
 
 from support.servers import free_port
+from support.wait import wait_until
+
+ANSWER_S = 20
 
 
 class Pages:
@@ -16,7 +19,7 @@ class Pages:
     def get(self, path, method="GET"):
         request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", method=method)
         try:
-            with urllib.request.urlopen(request, timeout=5) as answer:
+            with urllib.request.urlopen(request, timeout=ANSWER_S) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as refusal:
             return refusal.code, refusal.read().decode()
@@ -30,9 +33,13 @@ class Pages:
         return self.get("/readyz")[0] == 503
 
     def figures(self):
-        """{name with its labels: number}"""
-        return {name: int(value) for name, value in
-                re.findall(r"^(postonce_\S+) (-?\d+)$", self.get("/metrics")[1], re.MULTILINE)}
+        """{name with its labels: number}. Waits for the page: a worker that was just started serves it a moment later."""
+        text = wait_until(self._metrics, f"/metrics answers at port {self.port}", ANSWER_S)
+        return {name: int(value) for name, value in re.findall(r"^(postonce_\S+) (-?\d+)$", text, re.MULTILINE)}
+
+    def _metrics(self):
+        status, text = self.get("/metrics")
+        return text if status == 200 else None
 
     def figure(self, name):
         return self.figures().get(name)

@@ -108,7 +108,8 @@ def test_letters_up_to_the_limit_go_out_and_one_more_of_the_same_minute_does_not
     pages = Pages()
     worker = ledger.start(changes=pages.options)
     ledger.wait_for_lag(0)
-    assert books.count(db, "dead_letter") == LIMIT and pages.is_ready()
+    ledger.wait_for(pages.is_ready, "it is ready")
+    assert books.count(db, "dead_letter") == LIMIT
     ledger.publish(*garbage(1, first=LIMIT), partition=1)
     ledger.wait_for(lambda: pages.figure("postonce_paused") == 1, "the guard trips")
     assert values(ledger) == sorted(garbage(LIMIT))
@@ -206,7 +207,7 @@ def test_money_that_gives_up_sends_no_letters_and_is_not_paced(ledger, db):
     assert ledger.drain() == [DONE]
     db.execute("UPDATE parked SET waits_since = waits_since - INTERVAL 2 DAY, due_at = UTC_TIMESTAMP(6)")
     worker = ledger.start()
-    ledger.wait_for(lambda: books.count(db, "outcome") == count, "all give up", 10)
+    ledger.wait_for(lambda: books.count(db, "outcome") == count, "all give up")
     assert worker.stop() == DONE
     assert db.rows("SELECT DISTINCT verdict FROM outcome") == [("SUSPENSE",)] and books.count(db, "pause") == 0
     assert books.balances(db) == {"channel:WECHAT:clearing": 1000 * count, "suspense:WECHAT": -1000 * count}

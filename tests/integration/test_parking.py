@@ -42,7 +42,7 @@ def park(ledger, *notifications, **place):
 
 
 def wait_for_posting(ledger, *keys):
-    ledger.wait_for(lambda: set(keys) <= books.outcomes(ledger.db).keys(), f"{keys} are settled", 10)
+    ledger.wait_for(lambda: set(keys) <= books.outcomes(ledger.db).keys(), f"{keys} are settled")
 
 
 def test_a_payment_of_an_unknown_order_is_parked_and_passes_and_nothing_waits_for_it(ledger, db):
@@ -197,7 +197,7 @@ def test_a_channel_that_re_pushes_for_ever_does_not_postpone_giving_up(ledger, d
     def settled():
         ledger.publish(first)
         return books.outcomes(db)
-    ledger.wait_for(settled, "it gives up", 10)
+    ledger.wait_for(settled, "it gives up")
     ledger.wait_for_lag(0)
     assert worker.stop() == DONE
     assert books.claim(db, books.key("T1")).deliveries >= 5

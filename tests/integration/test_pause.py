@@ -109,7 +109,7 @@ def test_a_paused_channel_is_parked_without_giving_up_while_the_others_flow(ledg
     ledger.wait_for(lambda: min(row.tries for row in books.parked(db)) > tries, "they are tried after that")
     assert books.outcomes(db) == posted and {row.reason for row in books.parked(db)} == {"PAUSED"}
     resume(ledger, "--channel", "WECHAT")
-    ledger.wait_for(lambda: books.statuses(db) == {"PAID": 3}, "they are posted", 10)
+    ledger.wait_for(lambda: books.statuses(db) == {"PAID": 3}, "they are posted")
     assert [worker.stop() for worker in workers] == [DONE, DONE]
     assert books.count(db, "parked") == 0 and books.count(db, "outbox") == 3 and books.reviews(db) == []
 
@@ -130,7 +130,7 @@ def test_running_workers_all_see_the_pause_of_a_channel_and_its_resume(ledger, d
         ledger.wait_for(lambda: parks(partition), "it is parked")
     ledger.wait_for_lag(0)
     resume(ledger, "--channel", "WECHAT")
-    ledger.wait_for(lambda: books.statuses(db) == {"PAID": len(sent)}, "all are posted", 10)
+    ledger.wait_for(lambda: books.statuses(db) == {"PAID": len(sent)}, "all are posted")
     assert [worker.stop() for worker in workers] == [DONE, DONE] and books.count(db, "parked") == 0
 
 
@@ -147,7 +147,7 @@ def test_the_resume_of_one_channel_leaves_what_another_parked(ledger, db):
     assert db.rows("SELECT * FROM parked") == before
     resume(ledger, "--channel", "WECHAT")
     worker = ledger.start()
-    ledger.wait_for(lambda: books.statuses(db) == {"PAID": 2}, "they are posted", 10)
+    ledger.wait_for(lambda: books.statuses(db) == {"PAID": 2}, "they are posted")
     assert worker.stop() == DONE and books.count(db, "parked") == 0
 
 
@@ -163,7 +163,7 @@ def test_giving_up_begins_at_the_resume_for_what_its_order_is_still_missing(ledg
     ledger.wait_for(lambda: [row.reason for row in books.parked(db)] == ["ORDER_UNKNOWN"], "it waits for its order")
     assert books.outcomes(db) == {}
     ledger.run("order", "register", "R1", "--amount", "10.00")
-    ledger.wait_for(lambda: books.outcomes(db) == {books.key("T1"): POSTED_PAID}, "it is posted", 10)
+    ledger.wait_for(lambda: books.outcomes(db) == {books.key("T1"): POSTED_PAID}, "it is posted")
     assert worker.stop() == DONE and books.reviews(db) == []
 
 

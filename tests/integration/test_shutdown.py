@@ -53,7 +53,7 @@ def test_a_second_signal_ends_it_at_once_and_loses_nothing(ledger, db):
     worker, holder = blocked(ledger, db)
     worker.process.send_signal(signal.SIGTERM)
     ledger.wait_for(lambda: not worker.alive() or worker.process.send_signal(signal.SIGTERM) or not worker.alive(),
-                    "a further signal ends it", 10)
+                    "a further signal ends it")
     assert worker.wait() == 75
     finish(ledger, db, holder)
 
