@@ -9,8 +9,9 @@ SELECT 'entry without outcome', e.claim_id FROM entry e LEFT JOIN outcome o ON o
 SELECT 'unbalanced', e.claim_id, e.currency, SUM(e.amount) FROM entry e GROUP BY e.claim_id, e.currency HAVING SUM(e.amount) <> 0;
 -- P7: only money that was posted has entries
 SELECT 'entries of a verdict without money', o.claim_id, o.verdict FROM outcome o JOIN entry e ON e.claim_id = o.claim_id WHERE o.verdict NOT IN ('POSTED', 'SUSPENSE');
--- P7: money that was posted has entries: always in suspense, and where its event has them at all
-SELECT 'money without entries', m.event_type, m.verdict, MIN(m.claim_id) FROM (SELECT c.event_type, o.verdict, o.claim_id, c.amount, (SELECT COUNT(*) FROM entry e WHERE e.claim_id = o.claim_id) AS line_count FROM outcome o STRAIGHT_JOIN claim c ON c.id = o.claim_id WHERE o.verdict IN ('POSTED', 'SUSPENSE')) m GROUP BY m.event_type, m.verdict HAVING SUM(m.amount > 0 AND m.line_count = 0) > 0 AND (m.verdict = 'SUSPENSE' OR SUM(m.line_count) > 0);
+-- P7: money that was posted has entries: always in suspense, and where its event has them at all (what is taken back
+-- had none, then its reversal has none)
+SELECT 'money without entries', m.event_type, m.verdict, MIN(m.claim_id) FROM (SELECT c.event_type, o.verdict, o.claim_id, c.amount, (SELECT COUNT(*) FROM entry e WHERE e.claim_id = o.claim_id) AS line_count FROM outcome o STRAIGHT_JOIN claim c ON c.id = o.claim_id WHERE o.verdict IN ('POSTED', 'SUSPENSE') AND o.reverses IS NULL) m GROUP BY m.event_type, m.verdict HAVING SUM(m.amount > 0 AND m.line_count = 0) > 0 AND (m.verdict = 'SUSPENSE' OR SUM(m.line_count) > 0);
 -- P7: an entry in another currency than its account's
 SELECT 'currency differs from account', e.claim_id, e.line FROM entry e JOIN account a ON a.id = e.account_id WHERE a.currency <> e.currency;
 -- P7: books of one tenant, in the currency of the money that was claimed (unless a person accepted another content)
