@@ -21,6 +21,9 @@ BANNED = {r"\b(strcpy|strcat|sprintf|vsprintf|strncpy|strncat|strtok|atoi|atol|g
           r"\bgoto\b": "goto", r"json_object_get_double": "floating point"}
 NO_FLOAT = {"channel", "ledger", "mysql"}  # near money
 LINE_MAX, FUNCTION_MAX = 100, 70
+# Rows that belong to a tenant: a statement on them names it, or finds them by a number that only one row has.
+TENANT_TABLES = r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(claim|payment_order|refund|account|review)\b"
+BY_NUMBER = {"claim": r"\bid (=|IN|>)|\bc\.id\b", "account": r"\bid =|\ba\.id\b", "review": r"\bid =|\bclaim_id\b"}
 findings = []
 
 for path in sorted(root.glob("src/**/*.[ch]")):
@@ -45,6 +48,26 @@ for path in sorted(root.glob("src/**/*.[ch]")):
         if code == "}" and start:
             if n - start > FUNCTION_MAX: say(start, f"function of {n - start} lines")
             start = None
+def tenantless(path):
+    """Functions whose SQL, with the file's own texts and functions that they use, leaves the tenant out."""
+    parts = {}
+    for m in re.finditer(r"^(?:static )?const char (\w+)\[\] =(.*?);\n|^#define (\w+)((?:.*\\\n)*.*)\n"
+                         r"|^(?:[\w*]+ )+\**(\w+)\([^;{]*?\)\n\{\n(.*?)^\}",
+                         re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S), flags=re.S | re.M):
+        parts[m.group(1) or m.group(3) or m.group(5)] = m.group(2) or m.group(4) or m.group(6) or ""
+    def whole(name, seen):
+        if name in seen: return ""
+        seen.add(name)
+        return parts[name] + "".join(whole(word, seen) for word in re.findall(r"\w+", parts[name]) if word in parts)
+    for name, own in parts.items():
+        used = whole(name, set())
+        sql = "".join(re.findall(r'"((?:\\.|[^"\\])*)"', used))
+        for table in dict.fromkeys(re.findall(TENANT_TABLES, "".join(re.findall(r'"((?:\\.|[^"\\])*)"', own)))):
+            if "tenant_id" not in sql and "order_ids_write" not in used and not re.search(BY_NUMBER.get(table, "$^"), sql):
+                yield name, table
+
+for path in sorted(root.glob("src/*/*.c")):
+    findings += [f"{path.relative_to(root)}: {name}: {table} without tenant_id" for name, table in tenantless(path)]
 for path in sorted(root.glob("src/*/*.c")):
     if not list(root.glob(f"tests/**/test_{path.stem}*")): findings.append(f"{path.relative_to(root)}: no tests/**/test_{path.stem}*")
 points = re.findall(r'PO_FAILPOINT\("([^"]+)"\)', "".join(p.read_text() for p in root.glob("src/**/*.c")))

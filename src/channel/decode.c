@@ -15,13 +15,15 @@
 #include "channel/header_tree.h"
 #include "channel/json_body.h"
 #include "channel/profile.h"
+#include "channel/tenant.h"
 #include "channel/verify_items.h"
 #include "channel/verify_members.h"
 #include "postonce/key.h"
 
 struct decoder {
         struct body_parser *parser;
-        const struct trace *trace; /* NULL: nobody listens */
+        const struct tenants *tenants; /* NULL: payload and profile alone say whose it is */
+        const struct trace *trace;     /* NULL: nobody listens */
         size_t profiles_count;
         struct profile *profiles[];
 };
@@ -100,6 +102,11 @@ void decoder_close(struct decoder *decoder)
                 profile_close(decoder->profiles[i]);
         body_close(decoder->parser);
         free(decoder);
+}
+
+void decoder_use_tenants(struct decoder *decoder, const struct tenants *tenants)
+{
+        decoder->tenants = tenants;
 }
 
 /* Whether there are bytes to look at. */
@@ -246,12 +253,10 @@ static enum po_class shaped_decode(struct decoder *decoder, const struct record 
         return shape_apply(shape, &scope, &blank, notifications, count_out, error);
 }
 
-enum po_class decode_record(struct decoder *decoder, const struct record *record,
-                            const char *topic_channel, struct po_notification *notifications,
-                            size_t capacity, size_t *count_out, struct po_error *error)
+static enum po_class any_decode(struct decoder *decoder, const struct record *record,
+                                const char *topic_channel, struct po_notification *notifications,
+                                size_t *count_out, struct po_error *error)
 {
-        assert(capacity >= NOTIFICATIONS_PER_RECORD_MAX);
-        *count_out = 0;
         const struct profile *profile;
         if (value_check(record, error) != PO_OK ||
             profile_outside(decoder, record, topic_channel, &profile, error) != PO_OK)
@@ -259,6 +264,21 @@ enum po_class decode_record(struct decoder *decoder, const struct record *record
         if (profile == NULL || profile_is_envelope(profile))
                 return enveloped_decode(decoder, record, profile, notifications, count_out, error);
         return shaped_decode(decoder, record, profile, notifications, count_out, error);
+}
+
+enum po_class decode_record(struct decoder *decoder, const struct record *record,
+                            const char *topic_channel, struct po_notification *notifications,
+                            size_t capacity, size_t *count_out, struct po_error *error)
+{
+        assert(capacity >= NOTIFICATIONS_PER_RECORD_MAX);
+        *count_out = 0;
+        enum po_class kind =
+                any_decode(decoder, record, topic_channel, notifications, count_out, error);
+        if (kind == PO_OK && decoder->tenants != NULL)
+                kind = tenants_settle(decoder->tenants, record, notifications, *count_out, error);
+        if (kind != PO_OK)
+                *count_out = 0;
+        return kind;
 }
 
 void decoder_trace(struct decoder *decoder, const struct trace *trace)

@@ -16,6 +16,7 @@
 #include "postonce/notification.h"
 
 struct decoder;
+struct tenants;
 struct trace;
 
 /*
@@ -27,6 +28,9 @@ PO_MUST_USE enum po_class decoder_open(struct decoder **decoder_out, const char 
                                        const char *const *profile_paths, size_t profile_count,
                                        struct po_error *error);
 void decoder_close(struct decoder *decoder); /* takes NULL */
+/* From now on notifications are theirs as tenants says (channel/tenant.h); it must outlive the
+ * decoder. Without it: as payload and profile say, whoever that is. */
+void decoder_use_tenants(struct decoder *decoder, const struct tenants *tenants);
 
 /*
  * Decodes one record into at most capacity notifications, each with key and fingerprint.

@@ -5,9 +5,12 @@
 
 #include "base/cleanup.h"
 #include "channel/shape_load.h"
+#include "channel/tenant.h"
 #include "channel/trace.h"
 #include "config/document.h"
 #include "config/schema.h"
+
+enum { TENANT_WORD_BYTES = 20 };
 
 static const char own_label[] = "POSTONCE"; /* of keys that postonce forms itself */
 
@@ -39,6 +42,31 @@ static enum po_class read_label_map(const struct node *node, const struct field 
         if (kind == PO_OK && pointer_starts_at(&map->at, '@'))
                 kind = node_fail(node, error, "all items of a body have one label");
         return kind;
+}
+
+static enum po_class read_tenant_map(const struct node *node, struct word_map *map,
+                                     struct po_error *error)
+{
+        enum po_class kind = word_map_read(node, TENANT_WORD_BYTES, map, error);
+        for (size_t i = 0; kind == PO_OK && i < map->names_count; i++) {
+                int64_t tenant_id;
+                if (!tenant_read(map->names[i].word, strlen(map->names[i].word), &tenant_id))
+                        kind = node_fail(node, error, "a tenant is a number, 1 and up");
+        }
+        if (kind == PO_OK && pointer_starts_at(&map->at, '@'))
+                kind = node_fail(node, error, "all items of a body have one tenant");
+        return kind;
+}
+
+/* target: the profile. */
+static enum po_class read_tenant(const struct node *node, const struct field *field, void *target,
+                                 struct po_error *error)
+{
+        (void)field;
+        struct profile *profile = target;
+        if (node_kind(node) == NODE_MAP)
+                return read_tenant_map(node, &profile->tenant_map, error);
+        return schema_integer(node, 1, INT64_MAX, &profile->tenant_id, error);
 }
 
 /* target: the profile. */
@@ -80,12 +108,11 @@ static const struct field profile_fields[] = {
           .reader = read_label_map,
           .help = "{ at, map }: the label in keys by what the body says, in place of channel" },
         { .name = "tenant",
-          .kind = FIELD_INTEGER,
-          .offset = offsetof(struct profile, tenant_id),
-          .min = 1,
-          .max = INT64_MAX,
+          .kind = FIELD_CUSTOM,
+          .offset = 0,
+          .reader = read_tenant,
           .fallback = "1",
-          .help = "whose notifications these are" },
+          .help = "whose notifications these are: a number, or { at, map } by what the body says" },
         { .name = "shapes",
           .kind = FIELD_CUSTOM,
           .offset = 0,
@@ -132,6 +159,9 @@ static enum po_class profile_read(struct profile *profile, struct po_error *erro
                 if (profile_is_envelope(profile) && node_member(root, "label") != NULL)
                         return node_fail(node_member(root, "label"), error,
                                          "an envelope's label is its channel");
+                if (profile_is_envelope(profile) && pointer_is_given(&profile->tenant_map.at))
+                        return node_fail(node_member(root, "tenant"), error,
+                                         "an envelope says its tenant_id itself");
         }
         profile->uses_headers = mentions_header(root);
         for (size_t i = 0; i < profile->shapes.count; i++)
@@ -188,6 +218,19 @@ void profile_close(struct profile *profile)
         free(profile);
 }
 
+/* Leaves *tenant_id as it is where there is no map. */
+static enum po_class find_tenant(const struct profile *profile, const struct scope *scope,
+                                 int64_t *tenant_id, struct po_error *error)
+{
+        if (!pointer_is_given(&profile->tenant_map.at))
+                return PO_OK;
+        const char *word = word_map_find(&profile->tenant_map, scope);
+        if (word != NULL && tenant_read(word, strlen(word), tenant_id))
+                return PO_OK;
+        return po_refuse(error, "TENANT_UNKNOWN", "the map of tenants lacks the word at %s",
+                         profile->tenant_map.at.source);
+}
+
 enum po_class profile_blank(const struct profile *profile, const struct scope *scope,
                             struct po_notification *blank_out, struct po_error *error)
 {
@@ -198,6 +241,8 @@ enum po_class profile_blank(const struct profile *profile, const struct scope *s
                 return po_refuse(error, "LABEL_UNKNOWN", "the map of labels lacks the word at %s",
                                  profile->label.at.source);
         *blank_out = (struct po_notification){ .tenant_id = profile->tenant_id };
+        if (find_tenant(profile, scope, &blank_out->tenant_id, error) != PO_OK)
+                return error->kind;
         memcpy(blank_out->channel, label, strlen(label) + 1);
         return PO_OK;
 }

@@ -2,7 +2,8 @@
  * A channel profile: how a channel's bodies become notifications. Data, not code.
  *
  *   channel: SQB          # label, [A-Z0-9_]{1,32}: in keys, apart from who parses it
- *   tenant: 1             # whose notifications these are
+ *   tenant: 1             # whose notifications these are; or, where the body says whose:
+ *                         # tenant: { at: /mchid, map: { 1900000109: 1, 1900000210: 2 } }
  *   body: json            # these and more: shape_load.h
  *   rules:                # in order, the first that matches wins; see rule_load.h
  *     - …
@@ -47,12 +48,13 @@ struct shape_list {
 struct profile {
         struct document *document; /* owns the texts */
         char channel[PO_CHANNEL_BYTES];
-        struct word_map label; /* not given: keys carry channel */
-        int64_t tenant_id;
-        struct shape only;        /* what the profile's own map says */
-        struct shape_list shapes; /* at least one: "only" when there is no list */
-        bool uses_headers;        /* "#/…" stands somewhere in it */
-        bool needs_converter;     /* of character sets */
+        struct word_map label;      /* not given: keys carry channel */
+        int64_t tenant_id;          /* unless tenant_map is given */
+        struct word_map tenant_map; /* our words are tenants' numbers */
+        struct shape only;          /* what the profile's own map says */
+        struct shape_list shapes;   /* at least one: "only" when there is no list */
+        bool uses_headers;          /* "#/…" stands somewhere in it */
+        bool needs_converter;       /* of character sets */
 };
 
 /*
@@ -70,7 +72,8 @@ void profile_close(struct profile *profile); /* takes NULL */
 
 /*
  * Everything of a notification that the profile says before any rule: channel and tenant, the rest
- * zeroed. RECORD: LABEL_UNKNOWN, a word that the map of labels lacks.
+ * zeroed. RECORD: LABEL_UNKNOWN and TENANT_UNKNOWN, a word that the map of labels or tenants
+ * lacks.
  */
 PO_MUST_USE enum po_class profile_blank(const struct profile *profile, const struct scope *scope,
                                         struct po_notification *blank_out, struct po_error *error);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "channel/tenant.h"
 #include "mysql/migrate.h"
 
 enum po_class parts_open_db(const struct settings *settings, struct db **db_out,
@@ -25,8 +26,11 @@ enum po_class parts_check_db(struct db *db, struct po_error *error)
 enum po_class parts_open_decoder(const struct settings *settings, struct decoder **decoder_out,
                                  struct po_error *error)
 {
-        return decoder_open(decoder_out, settings->directory, settings->channels.items,
-                            settings->channels.count, error);
+        if (decoder_open(decoder_out, settings->directory, settings->channels.items,
+                         settings->channels.count, error) != PO_OK)
+                return error->kind;
+        decoder_use_tenants(*decoder_out, &settings->tenants);
+        return PO_OK;
 }
 
 enum po_class parts_read_rules(const struct settings *settings, struct rules **rules_out,

@@ -239,6 +239,7 @@ void settings_close(struct settings *settings)
         free(settings->kafka.items);
         free(settings->topics.items);
         free(settings->channels.items);
+        free(settings->tenants.known);
         free(settings->directory);
         document_close(settings->document);
         free(settings);

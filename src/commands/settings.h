@@ -12,6 +12,7 @@
 
 #include "base/limits.h"
 #include "base/log.h"
+#include "channel/tenant.h"
 #include "config/document.h"
 #include "config/schema.h"
 #include "kafka/source.h"
@@ -63,6 +64,7 @@ struct settings {
         struct settings_paths channels; /* profiles */
         const struct node *orders;      /* for rules_read(); NULL: not given */
         const struct node *events;
+        struct tenants tenants; /* settings_close() frees the list */
         struct {
                 bool off;
                 const char *address;

@@ -392,6 +392,71 @@ static const struct field retry_fields[] = {
                 .name = #member, .kind = FIELD_CUSTOM, .reader = (function),                       \
                 .offset = offsetof(struct settings, member), __VA_ARGS__                           \
         }
+/* target: the enum's number. */
+static enum po_class read_tenant_source(const struct node *node, const struct field *field,
+                                        void *target, struct po_error *error)
+{
+        (void)field;
+        return schema_choice(node, tenant_source_words, target, error);
+}
+
+static int compare_tenants(const void *left, const void *right)
+{
+        const int64_t *a = left, *b = right;
+        return *a < *b ? -1 : *a > *b;
+}
+
+static enum po_class read_tenants(const struct node *node, const struct field *field, void *target,
+                                  struct po_error *error)
+{
+        struct tenants *tenants = target;
+        size_t count = node_kind(node) == NODE_LIST ? node_count(node) : 0;
+        if (count == 0 || count > TENANTS_MAX)
+                return node_fail(node, error, "%s must be a list of 1 to %d tenants", field->name,
+                                 TENANTS_MAX);
+        tenants->known = calloc(count, sizeof *tenants->known);
+        if (tenants->known == NULL)
+                return node_fail(node, error, "no memory for the tenants");
+        for (; tenants->known_count < count; tenants->known_count++)
+                if (schema_integer(node_at(node, tenants->known_count), 1, INT64_MAX,
+                                   &tenants->known[tenants->known_count], error) != PO_OK)
+                        return error->kind;
+        qsort(tenants->known, count, sizeof *tenants->known, compare_tenants);
+        for (size_t i = 1; i < count; i++)
+                if (tenants->known[i] == tenants->known[i - 1])
+                        return node_fail(node, error, "tenant %lld stands there twice",
+                                         (long long)tenants->known[i]);
+        return PO_OK;
+}
+
+static const struct field tenants_fields[] = {
+        { .name = "from",
+          .kind = FIELD_CUSTOM,
+          .reader = read_tenant_source,
+          .offset = offsetof(struct settings, tenants.from),
+          .fallback = "payload",
+          .help = "whose a notification is: payload (the envelope's tenant_id, else the profile's "
+                  "tenant), header or constant" },
+        { .name = "header",
+          .kind = FIELD_TEXT,
+          .offset = offsetof(struct settings, tenants.header),
+          .fallback = "tenant_id",
+          .help = "with from: header, the record's header that says it, as decimal digits" },
+        { .name = "constant",
+          .kind = FIELD_INTEGER,
+          .offset = offsetof(struct settings, tenants.constant),
+          .min = 1,
+          .max = INT64_MAX,
+          .fallback = "1",
+          .help = "with from: constant, whose all of them are" },
+        { .name = "known",
+          .kind = FIELD_CUSTOM,
+          .reader = read_tenants,
+          .offset = offsetof(struct settings, tenants),
+          .help = "the tenants that there are; any other is REJECTED TENANT_UNKNOWN" },
+        { .name = NULL },
+};
+
 /* The rows of these sections count from struct settings, so the section's own offset is 0. */
 #define SECTION(member, sentence)                                                                  \
         {                                                                                          \
@@ -419,6 +484,7 @@ const struct field settings_fields[] = {
         CUSTOM(orders, read_node, .help = "the states of orders"),
         CUSTOM(events, read_node, .required = true,
                .help = "what each event moves, posts and tells others"),
+        SECTION(tenants, "whose notifications are, and who there is"),
         SECTION(http, "figures and health"),
         SECTION(park, "what came too early"),
         SECTION(strict, "harder rules"),

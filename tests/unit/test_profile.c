@@ -203,10 +203,36 @@ START_TEST(a_wrong_label_is_refused_where_it_is_wrong)
 }
 END_TEST
 
-UNIT_MAIN("profile", a_profile_without_tenant_and_body_is_json_of_tenant_1,
-          an_envelope_profile_has_no_rules, a_wrong_profile_is_refused_where_it_is_wrong,
-          a_rule_that_can_never_be_reached_is_refused, the_first_shape_that_fits_is_the_one,
-          wrong_shapes_are_refused_where_they_are_wrong,
+START_TEST(the_tenant_may_be_what_the_body_says)
+{
+        struct po_notification blank;
+        ck_assert_int_eq(parse("channel: A\ntenant: { at: /mchid, map: { 1900000109: 7 } }\n"
+                               "rules: [ { when: [], ignore: true } ]\n"),
+                         PO_OK);
+        struct json_object *root = json_tokener_parse("{\"mchid\":\"1900000109\"}");
+        struct scope scope = { .root = root };
+        ck_assert_int_eq(profile_blank(profile, &scope, &blank, &error), PO_OK);
+        ck_assert_int_eq(blank.tenant_id, 7);
+        json_object_put(root);
+        scope.root = root = json_tokener_parse("{\"mchid\":\"1\"}");
+        ck_assert_int_eq(profile_blank(profile, &scope, &blank, &error), PO_RECORD);
+        ck_assert_str_eq(error.reason, "TENANT_UNKNOWN");
+        json_object_put(root);
+        profile_close(profile);
+        assert_refused("channel: A\ntenant: { at: /m, map: { x: SEVEN } }\nrules: []\n",
+                       "2:9: a tenant is a number");
+        assert_refused("channel: A\ntenant: { at: \"@/m\", map: { x: 7 } }\nrules: []\n",
+                       "2:9: all items of a body have one tenant");
+        assert_refused("channel: A\nbody: envelope\ntenant: { at: /m, map: { x: 7 } }\n",
+                       "3:9: an envelope says its tenant_id itself");
+        assert_refused("channel: A\ntenant: 0\nrules: []\n", "2:9: ");
+}
+END_TEST
+
+UNIT_MAIN("profile", the_tenant_may_be_what_the_body_says,
+          a_profile_without_tenant_and_body_is_json_of_tenant_1, an_envelope_profile_has_no_rules,
+          a_wrong_profile_is_refused_where_it_is_wrong, a_rule_that_can_never_be_reached_is_refused,
+          the_first_shape_that_fits_is_the_one, wrong_shapes_are_refused_where_they_are_wrong,
           only_a_charset_beside_utf_8_needs_a_converter, the_profiles_that_ship_are_right,
           a_profile_that_is_not_there_is_named, the_label_in_keys_may_be_what_the_body_says,
           a_wrong_label_is_refused_where_it_is_wrong)
