@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/failpoint.h"
 #include "ledger/verdict.h"
 
 enum { TRIES_MAX = 5, SOURCE_PARTITION = -1 };
@@ -230,7 +231,8 @@ static enum po_class settle(struct db *db, struct sql *sql, struct imported_clai
                     (rows[i]->fate == IMPORTED_TAKEN || rows[i]->fate == IMPORTED_SETTLED))
                         open[open_count++] = rows[i];
         if (insert_outcomes(db, sql, open, open_count, error) != PO_OK ||
-            delete_parked(db, sql, open, open_count, error) != PO_OK)
+            delete_parked(db, sql, open, open_count, error) != PO_OK ||
+            PO_FAILPOINT("import.before_commit") != PO_OK)
                 return error->kind;
         if (!dry)
                 return db_commit(db, error);

@@ -1,4 +1,7 @@
 """postonce claim import: what an older system booked is a duplicate here."""
+import collections
+import signal
+
 import books
 import pytest
 from support.worker import notification
@@ -102,3 +105,30 @@ def test_what_was_posted_here_stays_and_is_told(ledger, db):
 def test_wrong_use_is_told(ledger):
     for arguments in [["import"], ["import", "a", "b"], ["import", "a.csv", "--tenant", "0"], [], ["export"]]:
         assert ledger.run("claim", *arguments, check=False).returncode == USAGE, arguments
+
+
+def test_an_import_killed_before_a_commit_leaves_whole_chunks_and_goes_on_where_it_was(ledger, db):
+    path = write(ledger, "key", *(f"SQB:T{n}:X" for n in range(1300)))
+    done = ledger.run("claim", "import", path, check=False, failpoints="import.before_commit=kill@3")
+    assert done.returncode == -signal.SIGKILL
+    assert [books.count(db, table) for table in ("claim", "outcome")] == [1000, 1000]
+    assert "300 taken over, 0 unfinished claims settled, 1000 there already" in ledger.run("claim", "import", path).stdout
+    assert [books.count(db, table) for table in ("claim", "outcome")] == [1300, 1300]
+
+
+@pytest.mark.both_databases
+def test_an_import_while_workers_post_settles_each_key_once(ledger, db):
+    count = 1500
+    ledger.configure({"batch": {"max_records": 10}})
+    books.register(db, *(f"R{n}" for n in range(count)))
+    ledger.publish(*(notification(f"T{n}", f"R{n}") for n in range(count)))
+    path = write(ledger, "key", *(books.key(f"T{n}") for n in range(count)))
+    workers = [ledger.start("--until-end") for _ in range(2)]
+    ledger.wait_for(lambda: books.count(db, "outcome") > 0, "workers post")
+    done = ledger.run("claim", "import", path, check=False)
+    assert done.returncode in (DONE, FINDINGS), done.stderr
+    assert [worker.wait(60) for worker in workers] == [0, 0]
+    verdicts = collections.Counter(books.outcomes(db).values())
+    assert verdicts[POSTED] + verdicts[IMPORTED] == count and set(verdicts) <= {POSTED, IMPORTED}
+    assert verdicts[POSTED] == int(done.stdout.split(", ")[3].split()[0]) == books.count(db, "entry") // 2
+    assert books.statuses(db).get("PAID", 0) == verdicts[POSTED]

@@ -1,4 +1,6 @@
 """postonce ledger open: opening balances, each once, through the same path as a payment."""
+import signal
+
 import books
 import pytest
 from test_ledger import balances, pay
@@ -54,3 +56,13 @@ def test_a_file_larger_than_one_transaction_is_posted_whole(ledger, db):
     text = HEAD + "".join(f"merchant:{n}:payable,CNY,-{n}.00,\n" for n in range(1, 451))
     assert "450 posted" in open_books(ledger, text).stdout
     assert books.balances(db)["equity:opening"] == 450 * 451 // 2 * 100
+
+
+def test_one_that_was_killed_between_claim_and_commit_is_posted_by_the_next_try(ledger, db):
+    path = ledger.directory / "opening.csv"
+    path.write_text(HEAD + "bank,CNY,5.00,\n")
+    done = ledger.run("ledger", "open", path, check=False, failpoints="posting.before_commit=kill@1")
+    assert done.returncode == -signal.SIGKILL
+    assert [books.count(db, table) for table in ("claim", "outcome", "entry")] == [1, 0, 0]
+    assert "1 posted, 0 there already" in open_books(ledger, HEAD + "bank,CNY,5.00,\n").stdout
+    assert books.balances(db) == {"bank": 500, "equity:opening": -500}
