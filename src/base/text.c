@@ -47,18 +47,27 @@ void text_format(struct text *text, const char *format, ...)
         text->length += (size_t)wanted;
 }
 
+static bool is_plain_in_json(unsigned char byte)
+{
+        return byte >= 0x20 && byte != '"' && byte != '\\';
+}
+
 void text_put_json(struct text *text, const char *piece)
 {
         put_bytes(text, "\"", 1);
-        for (const char *at = piece; *at != '\0'; at++) {
-                unsigned char byte = (unsigned char)*at;
-                if (byte == '"' || byte == '\\') {
-                        char escaped[2] = { '\\', (char)byte };
-                        put_bytes(text, escaped, 2);
-                } else if (byte < 0x20) {
+        for (const char *at = piece; *at != '\0';) {
+                const char *run = at;
+                while (is_plain_in_json((unsigned char)*at))
+                        at++;
+                put_bytes(text, run, (size_t)(at - run));
+                if (*at == '\0')
+                        break;
+                unsigned char byte = (unsigned char)*at++;
+                if (byte < 0x20) {
                         text_format(text, "\\u%04x", byte);
                 } else {
-                        put_bytes(text, at, 1);
+                        char escaped[2] = { '\\', (char)byte };
+                        put_bytes(text, escaped, 2);
                 }
         }
         put_bytes(text, "\"", 1);

@@ -21,10 +21,16 @@ enum {
 
 /* range,roundrobin is also what newer versions choose: a group may be of mixed versions. */
 static const struct kafka_property settings[] = {
-        { "enable.auto.commit", "false" }, { "enable.auto.offset.store", "false" },
-        { "auto.offset.reset", "error" },  { "enable.partition.eof", "true" },
-        { "check.crcs", "true" },          { "isolation.level", "read_committed" },
-        { "client.id", "postonce" },       { "partition.assignment.strategy", "range,roundrobin" },
+        { "enable.auto.commit", "false" },
+        { "enable.auto.offset.store", "false" },
+        { "auto.offset.reset", "error" },
+        { "enable.partition.eof", "true" },
+        { "check.crcs", "true" },
+        { "isolation.level", "read_committed" },
+        { "client.id", "postonce" },
+        { "partition.assignment.strategy", "range,roundrobin" },
+        /* What is fetched ahead of a backlog is memory: its default is 64 MB. */
+        { "queued.max.messages.kbytes", "4096" },
 };
 enum { SETTINGS = sizeof settings / sizeof settings[0] };
 

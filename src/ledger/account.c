@@ -171,16 +171,21 @@ enum po_class accounts_make(struct accounts *accounts, struct sql *sql, struct p
         return PO_OK;
 }
 
-static const char *const VARIABLES[] = { "{channel}", "{tenant}", "{currency}", NULL };
+static const struct {
+        const char *text;
+        size_t bytes;
+} VARIABLES[] = { { "{channel}", 9 }, { "{tenant}", 8 }, { "{currency}", 10 } };
+enum { VARIABLE_CHANNEL, VARIABLE_TENANT, VARIABLE_CURRENCY, VARIABLES_COUNT };
 
 /* The length of the variable that text starts with and its index, or 0. */
 static size_t variable_at(const char *text, size_t *index_out)
 {
-        for (size_t i = 0; VARIABLES[i] != NULL; i++) {
-                size_t length = strlen(VARIABLES[i]);
-                if (strncmp(text, VARIABLES[i], length) == 0) {
+        if (text[0] != '{')
+                return 0;
+        for (size_t i = 0; i < VARIABLES_COUNT; i++) {
+                if (strncmp(text, VARIABLES[i].text, VARIABLES[i].bytes) == 0) {
                         *index_out = i;
-                        return length;
+                        return VARIABLES[i].bytes;
                 }
         }
         return 0;
@@ -199,25 +204,38 @@ int account_template_ok(const char *template, const char **bad_out)
         return 1;
 }
 
+/* The variable's value; tenant is room for the digits. */
+static const char *variable_value(size_t index, const struct po_notification *notification,
+                                  char tenant[24])
+{
+        if (index == VARIABLE_CHANNEL)
+                return notification->channel;
+        if (index == VARIABLE_CURRENCY)
+                return notification->currency;
+        snprintf(tenant, 24, "%lld", (long long)notification->tenant_id);
+        return tenant;
+}
+
 enum po_class account_expand(const char *template, const struct po_notification *notification,
                              char code_out[ACCOUNT_CODE_BYTES], struct po_error *error)
 {
         char tenant[24];
-        snprintf(tenant, sizeof tenant, "%lld", (long long)notification->tenant_id);
-        const char *values[] = { notification->channel, tenant, notification->currency };
-
         size_t used = 0;
         for (const char *at = template; *at != '\0';) {
                 size_t index, length = variable_at(at, &index);
-                const char *piece = length > 0 ? values[index] : at;
-                size_t bytes = length > 0 ? strlen(piece) : 1;
+                const char *piece = at;
+                size_t bytes = length == 0 ? 1 + strcspn(at + 1, "{") : 0;
+                if (length > 0) {
+                        piece = variable_value(index, notification, tenant);
+                        bytes = strlen(piece);
+                }
                 if (used + bytes >= ACCOUNT_CODE_BYTES)
                         return po_refuse(error, "ACCOUNT_TOO_LONG",
                                          "account \"%.40s…\" is longer than %d bytes", template,
                                          ACCOUNT_CODE_BYTES - 1);
                 memcpy(code_out + used, piece, bytes);
                 used += bytes;
-                at += length > 0 ? length : 1;
+                at += length > 0 ? length : bytes;
         }
         code_out[used] = '\0';
         return PO_OK;

@@ -165,6 +165,12 @@ static void civil_date(int64_t days, unsigned *year_out, unsigned *month_out, un
         *year_out = (unsigned)(era * 400) + year_of_era + (*month_out <= 2);
 }
 
+static void put_digits(char *at, unsigned value, size_t width)
+{
+        for (; width > 0; value /= 10)
+                at[--width] = (char)('0' + value % 10);
+}
+
 void sql_time(struct sql *sql, int64_t time_us)
 {
         static const int64_t end_us = INT64_C(253402300800000000); /* 10000-01-01 */
@@ -179,11 +185,15 @@ void sql_time(struct sql *sql, int64_t time_us)
         int64_t seconds = time_us / 1000000;
         unsigned year, month, day, second_of_day = (unsigned)(seconds % 86400);
         civil_date(seconds / 86400, &year, &month, &day);
-        char text[40];
-        snprintf(text, sizeof text, "'%04u-%02u-%02u %02u:%02u:%02u.%06u'", year, month, day,
-                 second_of_day / 3600, second_of_day / 60 % 60, second_of_day % 60,
-                 (unsigned)(time_us % 1000000));
-        sql_raw(sql, text);
+        char text[] = "'0000-00-00 00:00:00.000000'";
+        put_digits(text + 1, year, 4);
+        put_digits(text + 6, month, 2);
+        put_digits(text + 9, day, 2);
+        put_digits(text + 12, second_of_day / 3600, 2);
+        put_digits(text + 15, second_of_day / 60 % 60, 2);
+        put_digits(text + 18, second_of_day % 60, 2);
+        put_digits(text + 21, (unsigned)(time_us % 1000000), 6);
+        append(sql, text, sizeof text - 1);
 }
 
 void sql_name(struct sql *sql, const char *name)

@@ -178,6 +178,15 @@ class Meter:
         return {name: after[name] - self.before[name] for name in after}
 
 
+def peak_rss_kb(pid):
+    """The largest resident size so far, 0 when it is gone. (wait4's figure counts what it was forked from.)"""
+    try:
+        status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0
+    return int(status.partition("VmHWM:")[2].split()[0]) if "VmHWM:" in status else 0
+
+
 def drain(world, workers):
     """A pool to the end of the topic; (CPU seconds of the workers, their largest peak RSS in kB, wall seconds)."""
     log = open(world.directory / "workers.log", "ab")
@@ -185,12 +194,17 @@ def drain(world, workers):
     pool = [subprocess.Popen([BUILD / "postonce", "run", "--until-end", "--config", world.config_file],
                              stdin=subprocess.DEVNULL, stdout=log, stderr=log) for _ in range(workers)]
     cpu, peak = 0.0, 0
-    for worker in pool:
-        _, status, usage = os.wait4(worker.pid, 0)
-        worker.returncode = os.waitstatus_to_exitcode(status)
-        assert worker.returncode == 0, f"a worker ended with {worker.returncode}: {log.name}"
-        cpu += usage.ru_utime + usage.ru_stime
-        peak = max(peak, usage.ru_maxrss)
+    while pool:
+        for worker in list(pool):
+            peak = max(peak, peak_rss_kb(worker.pid))
+            ended, status, usage = os.wait4(worker.pid, os.WNOHANG)
+            if not ended:
+                continue
+            pool.remove(worker)
+            worker.returncode = os.waitstatus_to_exitcode(status)
+            assert worker.returncode == 0, f"a worker ended with {worker.returncode}: {log.name}"
+            cpu += usage.ru_utime + usage.ru_stime
+        time.sleep(0.05)
     return cpu, peak, time.monotonic() - began
 
 
