@@ -10,7 +10,7 @@
 #include "ops/notify.h"
 #include "worker/holds.h"
 #include "worker/keep.h"
-#include "worker/outage.h"
+#include "base/outage.h"
 #include "worker/redrive.h"
 #include "worker/reject.h"
 

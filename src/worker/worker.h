@@ -14,7 +14,7 @@
 #include "kafka/sink.h"
 #include "kafka/source.h"
 #include "ledger/posting.h"
-#include "worker/backoff.h"
+#include "base/backoff.h"
 #include "worker/batch.h"
 #include "worker/policy.h"
 

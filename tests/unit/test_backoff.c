@@ -1,7 +1,7 @@
 /* Bounds and spread of the waits; the randomness itself is clock.c's. */
 #include "unit.h"
 
-#include "worker/backoff.h"
+#include "base/backoff.h"
 
 enum { DRAWS = 2000 };
 

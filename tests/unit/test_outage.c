@@ -1,7 +1,7 @@
 #include "unit.h"
 
 #include "base/log.h"
-#include "worker/outage.h"
+#include "base/outage.h"
 
 static struct outage outage;
 static struct po_error error;

@@ -1,4 +1,4 @@
-#include "worker/outage.h"
+#include "base/outage.h"
 
 #include "base/clock.h"
 #include "base/log.h"

@@ -1,4 +1,4 @@
-#include "worker/backoff.h"
+#include "base/backoff.h"
 
 #include "base/clock.h"
 

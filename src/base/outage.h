@@ -2,8 +2,8 @@
  * An outage under way, if there is one: of the brokers, or of the database. A SYSTEMIC one stops
  * intake for all partitions until a probe works; a transient one reds readiness when it lasts.
  */
-#ifndef WORKER_OUTAGE_H
-#define WORKER_OUTAGE_H
+#ifndef BASE_OUTAGE_H
+#define BASE_OUTAGE_H
 
 #include <stdbool.h>
 #include <stdint.h>

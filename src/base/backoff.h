@@ -1,6 +1,6 @@
 /* How long to wait before the next try: doubling, bounded, jittered so that a pool spreads out. */
-#ifndef WORKER_BACKOFF_H
-#define WORKER_BACKOFF_H
+#ifndef BASE_BACKOFF_H
+#define BASE_BACKOFF_H
 
 #include <stdint.h>
 
