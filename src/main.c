@@ -4,6 +4,7 @@
 
 static const struct command commands[] = {
         { "run", "one worker, until SIGTERM", command_run },
+        { "relay", "publishes the outbox; of any number one is active", command_relay },
         { "migrate", "creates or upgrades the tables", command_migrate },
         { "check", "looks at everything and names each finding with its mend", command_check },
         { "park", "lists, releases and discards parked notifications", command_park },

@@ -1,4 +1,3 @@
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -6,41 +5,18 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "commands/command.h"
+#include "commands/daemon.h"
 #include "commands/letter_topic.h"
 #include "commands/options.h"
 #include "commands/parts.h"
 #include "kafka/codes.h"
 #include "kafka/sink.h"
 #include "kafka/source.h"
-#include "ops/http.h"
 #include "ops/metrics.h"
 #include "ops/notify.h"
 #include "worker/worker.h"
 
-enum { ALIVE_LIMIT_MS = 120000, CLOSE_MS = 10000, WAIT_SLICE_MS = 100, HOLD_LASTS = 3 };
-
-static volatile sig_atomic_t stop_requested;
-static unsigned stop_grace_s;
-
-/* The first signal asks; the grace period or a second one ends it. Nothing is lost either way: what
- * is not settled has no offset and comes again. */
-static void on_stop(int number)
-{
-        if (number == SIGALRM || stop_requested)
-                _exit(EXIT_UNDRAINED);
-        stop_requested = 1;
-        alarm(stop_grace_s);
-}
-
-static void watch_signals(const struct settings *settings)
-{
-        stop_grace_s = (unsigned)((settings->stop.grace_ms + 999) / 1000);
-        struct sigaction action = { .sa_handler = on_stop };
-        sigemptyset(&action.sa_mask);
-        sigaction(SIGTERM, &action, NULL);
-        sigaction(SIGINT, &action, NULL);
-        sigaction(SIGALRM, &action, NULL);
-}
+enum { CLOSE_MS = 10000, HOLD_LASTS = 3 };
 
 /* What a worker owns, opened in this order, closed in the other. */
 struct parts {
@@ -70,35 +46,11 @@ static enum po_class list_topics(struct parts *parts, struct po_error *error)
         return PO_OK;
 }
 
-static void wait_out(int wait_ms)
-{
-        for (; wait_ms > 0 && !stop_requested; wait_ms -= WAIT_SLICE_MS)
-                usleep(WAIT_SLICE_MS * 1000);
-}
-
-/* A database that is away is waited for; one that is wrong is an error. */
-static enum po_class wait_for_database(struct parts *parts, struct po_error *error)
-{
-        struct backoff backoff = { parts->settings->retry.first_ms,
-                                   parts->settings->retry.most_ms };
-        enum po_class kind = db_open(&parts->db, &parts->settings->mysql, error);
-        for (unsigned tries = 0; kind == PO_OK && !stop_requested; tries++) {
-                liveness_beat();
-                kind = parts_check_db(parts->db, error);
-                if (kind != PO_TRANSIENT)
-                        return kind;
-                log_failure(LOG_LEVEL_WARN, "waiting_for_database", error);
-                wait_out(backoff_ms(&backoff, tries));
-                kind = PO_OK;
-        }
-        return kind;
-}
-
 /* A dead-letter topic that is not safe is an error; brokers that do not answer are waited for. */
 static enum po_class wait_for_letter_topic(const struct settings *settings, struct po_error *error)
 {
         struct backoff backoff = { settings->retry.first_ms, settings->retry.most_ms };
-        for (unsigned tries = 0; !stop_requested; tries++) {
+        for (unsigned tries = 0; !daemon_stop; tries++) {
                 liveness_beat();
                 enum po_class kind = letter_topic_check(settings, error);
                 if (kind == PO_OK || error->reason != NULL)
@@ -106,7 +58,7 @@ static enum po_class wait_for_letter_topic(const struct settings *settings, stru
                 log_failure(LOG_LEVEL_WARN, "waiting_for_brokers", error);
                 if (tries == 0 && kafka_mend(error->code)[0] != '\0')
                         log_warn("waiting_for_brokers", "mend=\"%s\"", kafka_mend(error->code));
-                wait_out(backoff_ms(&backoff, tries));
+                daemon_wait(backoff_ms(&backoff, tries));
         }
         return PO_OK;
 }
@@ -136,12 +88,8 @@ static enum po_class open_parts(struct parts *parts, bool accept_data_loss, stru
             list_topics(parts, error) != PO_OK)
                 return error->kind;
         decoder_unverified(parts->decoder, warn_unverified, NULL);
-        readiness_set("starting");
-        if (!settings->http.off &&
-            http_open(&parts->http, settings->http.address, (int)settings->http.port,
-                      ALIVE_LIMIT_MS, error) != PO_OK)
-                return error->kind;
-        if (wait_for_database(parts, error) != PO_OK ||
+        if (daemon_open_http(settings, &parts->http, error) != PO_OK ||
+            daemon_wait_for_database(settings, &parts->db, error) != PO_OK ||
             wait_for_letter_topic(settings, error) != PO_OK)
                 return error->kind;
         if (settings->dead_letter.topic != NULL &&
@@ -190,10 +138,10 @@ static enum po_class work(struct parts *parts, bool until_end, enum worker_end *
                 .backoff = { settings->retry.first_ms, settings->retry.most_ms },
                 .policy = policy_of(settings),
                 .until_end = until_end,
-                .stop = &stop_requested,
+                .stop = &daemon_stop,
         };
         *end_out = WORKER_STOPPED;
-        if (stop_requested)
+        if (daemon_stop)
                 return PO_OK;
         log_info("started", "version=%s database=\"%s\"", version_text,
                  db_server_version(parts->db));
@@ -224,7 +172,7 @@ static int run(struct settings *settings, bool until_end, bool accept_data_loss)
         struct parts parts = { .settings = settings };
         struct po_error error, closing;
         enum worker_end end = WORKER_STOPPED;
-        watch_signals(settings);
+        daemon_watch_signals(settings);
         enum po_class kind = open_parts(&parts, accept_data_loss, &error);
         if (kind == PO_OK)
                 kind = work(&parts, until_end, &end, &error);

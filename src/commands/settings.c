@@ -7,8 +7,11 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/topic_match.h"
 #include "commands/command.h"
 #include "commands/minimal_configuration.h"
+#include "ledger/outbox.h"
+#include "relay/route.h"
 
 enum { SECOND_MS = 1000, POLL_INTERVAL_MS = 300000, POLL_INTERVAL_MAX_MS = 86400000 };
 
@@ -151,6 +154,40 @@ static enum po_class check_dead_letter(const struct settings *settings, const st
         return PO_OK;
 }
 
+/*
+ * What we write ourselves must not come in again. A pattern that means it would take it up some
+ * day, so it is refused as well; dead_letter.topic alone is left out of patterns.
+ */
+static enum po_class check_own_topic(const struct settings *settings, const struct node *place,
+                                     const char *topic, struct po_error *error)
+{
+        for (size_t i = 0; i < settings->topics.count; i++) {
+                const char *name = settings->topics.items[i].name;
+                if (topic_is_pattern(name) ? topic_pattern_matches(name, topic)
+                                           : strcmp(name, topic) == 0)
+                        return node_fail(place, error,
+                                         "topic: \"%s\" is meant by \"%s\" of topics: what is "
+                                         "written there would come back as records",
+                                         topic, name);
+        }
+        if (settings->dead_letter.topic != NULL && strcmp(settings->dead_letter.topic, topic) == 0)
+                return node_fail(place, error, "topic: \"%s\" is dead_letter.topic", topic);
+        return PO_OK;
+}
+
+/* With its default in force the fault is the subscription's. */
+static enum po_class check_outbox(const struct settings *settings, const struct node *root,
+                                  struct po_error *error)
+{
+        char topic[TOPIC_BYTES];
+        const struct node *section = node_member(root, "outbox");
+        const struct node *place = section != NULL ? node_member(section, "topic") : NULL;
+        if (!route_topic(settings->outbox.topic, OUTBOX_AGGREGATE, topic))
+                return po_fail(error, PO_BUG, 0, "outbox: topic %s", settings->outbox.topic);
+        return check_own_topic(settings, place != NULL ? place : node_member(root, "topics"), topic,
+                               error);
+}
+
 static enum po_class check_http(const struct settings *settings, const struct node *root,
                                 struct po_error *error)
 {
@@ -176,6 +213,7 @@ enum po_class settings_check(struct settings *settings, const struct node *root,
         if (check_kafka(settings, root, error) != PO_OK ||
             check_mysql(settings, root, error) != PO_OK ||
             check_dead_letter(settings, root, error) != PO_OK ||
+            check_outbox(settings, root, error) != PO_OK ||
             check_http(settings, root, error) != PO_OK ||
             check_retry(settings, root, error) != PO_OK)
                 return error->kind;

@@ -75,6 +75,9 @@ struct settings {
                 int64_t give_up_after_ms;
         } park;
         struct {
+                const char *topic; /* for route_topic(); never one that topics mean */
+        } outbox;
+        struct {
                 char unfinished[STRICT_WORD_BYTES];
                 bool hand_over;
         } strict;

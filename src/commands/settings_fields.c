@@ -7,7 +7,9 @@
 #include "base/limits.h"
 #include "base/topic_match.h"
 #include "commands/settings.h"
+#include "ledger/outbox.h"
 #include "postonce/notification.h"
+#include "relay/route.h"
 
 enum {
         SECOND_MS = 1000,
@@ -307,6 +309,33 @@ static const struct field park_fields[] = {
 
 static const char *const unfinished_words[] = { "finish", "reconcile", NULL };
 
+/* With any type: what is wrong for one is wrong for the pattern. */
+static enum po_class read_route(const struct node *node, const struct field *field, void *target,
+                                struct po_error *error)
+{
+        const char **pattern = target;
+        char topic[TOPIC_BYTES];
+        if (schema_text(node, pattern, error) != PO_OK)
+                return error->kind;
+        if (!route_topic(*pattern, OUTBOX_AGGREGATE, topic))
+                return node_fail(node, error,
+                                 "%s: \"%s\" makes no topic's name; {aggregatetype} is the only "
+                                 "word in braces",
+                                 field->name, *pattern);
+        return PO_OK;
+}
+
+static const struct field outbox_fields[] = {
+        { .name = "topic",
+          .kind = FIELD_CUSTOM,
+          .reader = read_route,
+          .offset = offsetof(struct settings, outbox.topic),
+          .fallback = "postonce.{aggregatetype}",
+          .help = "where `relay` publishes the outbox; {aggregatetype} is the row's, so far always "
+                  "order" },
+        { .name = NULL },
+};
+
 static const struct field strict_fields[] = {
         { .name = "unfinished",
           .kind = FIELD_WORD,
@@ -487,6 +516,7 @@ const struct field settings_fields[] = {
         SECTION(tenants, "whose notifications are, and who there is"),
         SECTION(http, "figures and health"),
         SECTION(park, "what came too early"),
+        SECTION(outbox, "messages for other systems, published by `postonce relay`"),
         SECTION(strict, "harder rules"),
         SECTION(log, "one logfmt line an event, on standard error"),
         SECTION(stop, "SIGTERM"),

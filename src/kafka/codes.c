@@ -95,6 +95,16 @@ static const struct kafka_code codes[] = {
         CODE(OUT_OF_ORDER_SEQUENCE_NUMBER, PO_TRANSIENT, "the producer must be opened again"),
         CODE(UNKNOWN_PRODUCER_ID, PO_TRANSIENT, "the producer must be opened again"),
         CODE(INVALID_PRODUCER_EPOCH, PO_TRANSIENT, "the producer must be opened again"),
+        /* Transactions. */
+        CODE(CONCURRENT_TRANSACTIONS, PO_TRANSIENT, "the transaction before is still ending"),
+        CODE(TRANSACTION_COORDINATOR_FENCED, PO_TRANSIENT, "the coordinator moved"),
+        CODE(INVALID_TXN_STATE, PO_TRANSIENT, "the producer must be opened again"),
+        CODE(INVALID_PRODUCER_ID_MAPPING, PO_TRANSIENT, "the producer must be opened again"),
+        CODE(PRODUCER_FENCED, PO_SYSTEMIC, "another producer took this one's place"),
+        CODE(TRANSACTIONAL_ID_AUTHORIZATION_FAILED, PO_SYSTEMIC,
+             "no right on the transactional id"),
+        CODE(INVALID_TRANSACTION_TIMEOUT, PO_SYSTEMIC,
+             "transaction.timeout.ms is outside the broker's"),
         /* The one record. */
         CODE(MSG_SIZE_TOO_LARGE, PO_RECORD, "larger than the topic takes"),
         CODE(RECORD_LIST_TOO_LARGE, PO_RECORD, "larger than a segment of the topic"),

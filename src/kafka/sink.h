@@ -24,7 +24,7 @@ struct sink_message {
         size_t value_bytes;
         const struct record_header *headers;
         size_t headers_count;
-        int64_t timestamp_ms; /* -1: now */
+        int64_t timestamp_ms;        /* -1: now */
         const int32_t *to_partition; /* NULL: the partitioner's choice, by key */
         /* filled by sink_send: */
         enum po_class

@@ -95,7 +95,7 @@ void outbox_add(struct outbox *outbox, const struct posting *posting, const char
         struct sql *sql = &outbox->sql;
         sql_raw(sql, outbox->rows++ == 0 ? "(" : ",(");
         sql_text(sql, id);
-        sql_raw(sql, ",'order',");
+        sql_raw(sql, ",'" OUTBOX_AGGREGATE "',");
         write_aggregate(sql, posting->notification);
         sql_raw(sql, ",");
         sql_text(sql, type);

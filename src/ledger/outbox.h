@@ -9,6 +9,8 @@
 #include "mysql/db.h"
 #include "postonce/error.h"
 
+#define OUTBOX_AGGREGATE "order" /* aggregatetype of every row */
+
 /* Starts the statement; outbox_add() writes one row of it; outbox_insert() runs it if it has rows.
  */
 struct outbox {

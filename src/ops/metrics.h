@@ -36,6 +36,14 @@
           "partitions waiting to redeliver")                                                       \
         X(METRIC_LAG, "postonce_lag_records", "gauge",                                             \
           "records behind the ends of this worker's partitions; -1: unknown")                      \
+        X(METRIC_RELAY_ACTIVE, "postonce_relay_active", "gauge",                                   \
+          "1 in the relay that publishes, 0 in those that stand by")                               \
+        X(METRIC_OUTBOX_PUBLISHED, "postonce_outbox_published_total", "counter",                   \
+          "outbox messages committed by the brokers")                                              \
+        X(METRIC_OUTBOX_REFUSED, "postonce_outbox_refused", "gauge",                               \
+          "outbox messages that their topic does not take")                                        \
+        X(METRIC_OUTBOX_AGE, "postonce_outbox_age_seconds", "gauge",                               \
+          "age of the first outbox message that is to be published; 0: none")                      \
         X(METRIC_READY, "postonce_ready", "gauge", "1 when /readyz answers 200")
 
 #define METRICS_SYMBOL(symbol, name, type, help) symbol,

@@ -6,8 +6,8 @@
 #include "base/failpoint.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "ops/heartbeat.h"
 #include "ops/metrics.h"
-#include "ops/notify.h"
 #include "worker/holds.h"
 #include "worker/keep.h"
 #include "base/outage.h"
@@ -54,23 +54,12 @@ struct worker {
         struct pauses pauses;
         struct holds holds;
         int64_t tick_next_ms;
-        int64_t watchdog_every_ms, watchdog_next_ms; /* 0: nobody waits for it */
+        struct heartbeat heartbeat;
 };
 
 static bool is_stopping(const struct worker *worker)
 {
         return *worker->options->stop != 0;
-}
-
-/* The loop goes round: /healthz and the service manager want to know. */
-static void beat(struct worker *worker)
-{
-        liveness_beat();
-        int64_t now_ms = clock_ms();
-        if (worker->watchdog_every_ms == 0 || now_ms < worker->watchdog_next_ms)
-                return;
-        worker->watchdog_next_ms = now_ms + worker->watchdog_every_ms;
-        notify_watchdog();
 }
 
 static void log_posting(const struct posting *posting, const struct parcel *parcel)
@@ -232,7 +221,7 @@ static void work(struct worker *worker, const struct record *records, size_t cou
                 done += batch_fill(&worker->batch, records + done, count - done, options->decoder,
                                    options->rules, options->topics, options->topics_count);
                 enum po_class kind = round_trip(worker, &error);
-                beat(worker);
+                heartbeat_beat(&worker->heartbeat);
                 if (kind == PO_OK) {
                         outage_over(&worker->database);
                         continue;
@@ -253,7 +242,7 @@ static void wait_out_systemic(struct worker *worker)
         for (int64_t end_ms = clock_ms() + wait_ms; clock_ms() < end_ms && !is_stopping(worker);) {
                 if (source_idle(worker->options->source, TAKE_WAIT_MS, &error) != PO_OK)
                         log_failure(LOG_LEVEL_DEBUG, "idle", &error);
-                beat(worker);
+                heartbeat_beat(&worker->heartbeat);
         }
 }
 
@@ -385,7 +374,7 @@ static bool turn(struct worker *worker, enum worker_end *end_out)
         const struct record *records;
         size_t count;
         struct po_error error;
-        beat(worker);
+        heartbeat_beat(&worker->heartbeat);
         if (worker->database.kind == PO_SYSTEMIC || worker->broker.kind == PO_SYSTEMIC) {
                 show_figures(worker);
                 wait_out_systemic(worker);
@@ -459,8 +448,7 @@ static bool is_undrained(const struct worker *worker)
 enum po_class worker_run(const struct worker_options *options, enum worker_end *end_out,
                          struct po_error *error)
 {
-        struct worker worker = { .options = options,
-                                 .watchdog_every_ms = notify_watchdog_interval_ms() };
+        struct worker worker = { .options = options, .heartbeat = heartbeat_start() };
         *end_out = WORKER_STOPPED;
         enum po_class kind = open_parts(&worker, error);
         if (kind == PO_OK)

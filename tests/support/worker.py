@@ -15,7 +15,7 @@ STOP_TIMEOUT_S = 30
 
 
 class Worker:
-    """A process `postonce run`. log: its standard error and output; pid: its process."""
+    """A process of the program that runs until it is stopped, such as `postonce run`. log: its standard error and output; pid: its process."""
 
     def __init__(self, name, argv, environment, log):
         self.name, self.argv, self.log = name, argv, log
@@ -111,14 +111,15 @@ class Postonce:
     def migrate(self):
         return self.run("migrate")
 
-    def start(self, *args, changes=None, failpoints=None, env=None):
-        """Starts a worker and does not wait for it. changes: laid over the configuration for this worker only."""
-        name = f"worker-{len(self.workers) + 1}"
+    def start(self, *args, changes=None, failpoints=None, env=None, command="run"):
+        """Starts a worker and does not wait for it. changes: laid over the configuration for this worker only.
+        command: another one that runs until it is stopped."""
+        name = f"{'worker' if command == 'run' else command}-{len(self.workers) + 1}"
         config = self.config_file
         if changes:
             config = configuration.write(self.directory / f"{name}.yaml",
                                          configuration.merge(self.config, changes))
-        worker = Worker(name, [str(BINARY), "run", *args, "--config", str(config)],
+        worker = Worker(name, [str(BINARY), command, *args, "--config", str(config)],
                         self._environment(failpoints, env), self.directory / f"{name}.log")
         self.workers.append(worker)
         return worker

@@ -40,6 +40,7 @@ START_TEST(defaults_are_those_of_the_reference)
         ck_assert_uint_eq(settings->park.delays.count, 4);
         ck_assert_mem_eq(settings->park.delays.items_ms, delays_ms, sizeof delays_ms);
         ck_assert_int_eq(settings->park.give_up_after_ms, 86400000);
+        ck_assert_str_eq(settings->outbox.topic, "postonce.{aggregatetype}");
         ck_assert_str_eq(settings->strict.unfinished, "finish");
         ck_assert(settings->strict.hand_over);
         ck_assert_uint_eq(settings->channels.count, 0);
@@ -67,6 +68,7 @@ START_TEST(every_option_arrives_where_it_belongs)
              "batch: { max_records: 5000 }\n"
              "dead_letter: { topic: callbacks.DLT, attempts: 1000, max_per_minute: 7 }\n"
              "park: { delays: [ 1ms, 24h ], give_up_after: 365d }\n"
+             "outbox: { topic: 'x-{aggregatetype}' }\n"
              "strict: { unfinished: reconcile, hand_over: false }\n"
              "channels: [ channels/sqb.yaml, /etc/postonce/wechat.yaml ]\n"
              "orders: { initial: PENDING_PAY }\n"
@@ -102,6 +104,7 @@ START_TEST(every_option_arrives_where_it_belongs)
         ck_assert_int_eq(settings->park.delays.items_ms[0], 1);
         ck_assert_int_eq(settings->park.delays.items_ms[1], 86400000);
         ck_assert_int_eq(settings->park.give_up_after_ms, INT64_C(365) * 86400000);
+        ck_assert_str_eq(settings->outbox.topic, "x-{aggregatetype}");
         ck_assert_str_eq(settings->strict.unfinished, "reconcile");
         ck_assert(!settings->strict.hand_over);
         ck_assert_uint_eq(settings->channels.count, 2);
@@ -164,6 +167,8 @@ START_TEST(a_wrong_member_is_refused_at_its_place)
                 { "park: { delays: [5s, 25h] }\n", "postonce.yaml:11:22: " },
                 { "park: { delays: [5] }\n", "postonce.yaml:11:18: " },
                 { "park: { give_up_after: 999ms }\n", "postonce.yaml:11:24: give_up_after: " },
+                { "outbox: { topic: 'x.{tenant}' }\n",
+                  "postonce.yaml:11:18: topic: \"x.{tenant}\" makes no topic's name" },
                 { "strict: { unfinished: reconcil }\n",
                   "postonce.yaml:11:23: unfinished: \"reconcil\" is not known; did you "
                   "mean \"reconcile\"?" },
