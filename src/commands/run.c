@@ -92,7 +92,7 @@ static enum po_class open_parts(struct parts *parts, bool accept_data_loss, stru
             daemon_wait_for_database(settings, &parts->db, error) != PO_OK ||
             wait_for_letter_topic(settings, error) != PO_OK)
                 return error->kind;
-        if (settings->dead_letter.topic != NULL &&
+        if ((settings->dead_letter.topic != NULL || settings->results.topic != NULL) &&
             sink_open(&parts->sink, settings->kafka.items, settings->kafka.count, error) != PO_OK)
                 return error->kind;
         struct source_options source = {
@@ -135,6 +135,8 @@ static enum po_class work(struct parts *parts, bool until_end, enum worker_end *
                 .records_max = (size_t)settings->batch.max_records,
                 .dead_letter_topic = settings->dead_letter.topic,
                 .dead_letter_attempts = settings->dead_letter.attempts,
+                .results_topic = settings->results.topic,
+                .correlation_header = settings->results.correlation_header,
                 .backoff = { settings->retry.first_ms, settings->retry.most_ms },
                 .policy = policy_of(settings),
                 .until_end = until_end,

@@ -188,6 +188,20 @@ static enum po_class check_outbox(const struct settings *settings, const struct 
                                error);
 }
 
+static enum po_class check_results(const struct settings *settings, const struct node *root,
+                                   struct po_error *error)
+{
+        char outbox[TOPIC_BYTES];
+        const char *topic = settings->results.topic;
+        if (topic == NULL)
+                return PO_OK;
+        const struct node *place = node_member(node_member(root, "results"), "topic");
+        if (route_topic(settings->outbox.topic, OUTBOX_AGGREGATE, outbox) &&
+            strcmp(outbox, topic) == 0)
+                return node_fail(place, error, "topic: \"%s\" is the outbox's", topic);
+        return check_own_topic(settings, place, topic, error);
+}
+
 static enum po_class check_http(const struct settings *settings, const struct node *root,
                                 struct po_error *error)
 {
@@ -214,6 +228,7 @@ enum po_class settings_check(struct settings *settings, const struct node *root,
             check_mysql(settings, root, error) != PO_OK ||
             check_dead_letter(settings, root, error) != PO_OK ||
             check_outbox(settings, root, error) != PO_OK ||
+            check_results(settings, root, error) != PO_OK ||
             check_http(settings, root, error) != PO_OK ||
             check_retry(settings, root, error) != PO_OK)
                 return error->kind;

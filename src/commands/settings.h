@@ -78,6 +78,10 @@ struct settings {
                 const char *topic; /* for route_topic(); never one that topics mean */
         } outbox;
         struct {
+                const char *topic; /* NULL: none; never one that topics mean */
+                const char *correlation_header;
+        } results;
+        struct {
                 char unfinished[STRICT_WORD_BYTES];
                 bool hand_over;
         } strict;

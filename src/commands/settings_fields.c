@@ -336,6 +336,21 @@ static const struct field outbox_fields[] = {
         { .name = NULL },
 };
 
+static const struct field results_fields[] = {
+        { .name = "topic",
+          .kind = FIELD_CUSTOM,
+          .reader = read_topic,
+          .offset = offsetof(struct settings, results.topic),
+          .required = true,
+          .help = "where every notification's verdict and first result are told" },
+        { .name = "correlation_header",
+          .kind = FIELD_TEXT,
+          .offset = offsetof(struct settings, results.correlation_header),
+          .fallback = "correlation-id",
+          .help = "the record's header that is carried over" },
+        { .name = NULL },
+};
+
 static const struct field strict_fields[] = {
         { .name = "unfinished",
           .kind = FIELD_WORD,
@@ -517,6 +532,7 @@ const struct field settings_fields[] = {
         SECTION(http, "figures and health"),
         SECTION(park, "what came too early"),
         SECTION(outbox, "messages for other systems, published by `postonce relay`"),
+        SECTION(results, "what became of each notification, for whoever answers the channel"),
         SECTION(strict, "harder rules"),
         SECTION(log, "one logfmt line an event, on standard error"),
         SECTION(stop, "SIGTERM"),

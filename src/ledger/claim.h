@@ -44,8 +44,9 @@ struct posting {
         const char *review;        /* why a person must look at the outcome; NULL: nobody need */
 
         /* Filled by the caller for one that comes out of `parked`. */
-        bool unparks; /* its row there goes with its outcome */
-        bool gave_up; /* it waited for park.give_up_after: not parked again */
+        bool unparks;      /* its row there goes with its outcome */
+        bool stays_parked; /* … but not at once: the caller deletes it */
+        bool gave_up;      /* it waited for park.give_up_after: not parked again */
 
         /* Filled by posting_run(). */
         bool unblocked; /* PARKED, but its order moved in the same batch */

@@ -287,7 +287,8 @@ static enum po_class move_parked(struct ledger *ledger, struct po_error *error)
 {
         size_t count = 0;
         for (size_t i = 0; i < ledger->settled_count; i++)
-                if (ledger->settled[i]->unparks || ledger->settled[i]->deliveries > 1)
+                if (!ledger->settled[i]->stays_parked &&
+                    (ledger->settled[i]->unparks || ledger->settled[i]->deliveries > 1))
                         ledger->picked[count++] = ledger->settled[i];
         if (parked_delete(ledger->db, &ledger->sql, ledger->picked, count, error) != PO_OK)
                 return error->kind;

@@ -145,11 +145,13 @@ enum po_class unpublished_refuse(const struct unpublished_row *row, const char *
 static enum po_class ask(struct db *db, struct sql *sql, const char *question, int64_t *answer_out,
                          struct po_error *error)
 {
+        *answer_out = 0;
         sql_reset(sql);
         sql_raw(sql, question);
         if (db_query(db, sql, error) != PO_OK)
                 return error->kind;
-        *answer_out = db_next_row(db) && !db_is_null(db, 0) ? db_integer(db, 0) : 0;
+        if (db_next_row(db) && !db_is_null(db, 0))
+                *answer_out = db_integer(db, 0);
         db_rows_end(db);
         return PO_OK;
 }

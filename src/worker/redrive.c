@@ -21,6 +21,7 @@ struct redrive {
         struct db *db;
         const struct policy *policy;
         const struct rules *rules;
+        bool keeps_rows;
         struct sql sql;
         struct batch batch;
         size_t rows_count;
@@ -45,6 +46,11 @@ enum po_class redrive_open(struct redrive **redrive_out, struct db *db, const st
                 return error->kind;
         redrive->batch.policy = policy;
         return PO_OK;
+}
+
+void redrive_keep_rows(struct redrive *redrive)
+{
+        redrive->keeps_rows = true;
 }
 
 static void free_rows(struct redrive *redrive)
@@ -140,6 +146,7 @@ static void fill(struct redrive *redrive)
                 posting->rule = rules_find(redrive->rules, posting->notification->event);
                 posting->turn = (uint32_t)i;
                 posting->unparks = true;
+                posting->stays_parked = redrive->keeps_rows;
                 posting->gave_up = redrive->rows[i].gave_up;
                 posting->in_doubt = redrive->rows[i].begun;
                 redrive->paced[i] = false;

@@ -15,6 +15,9 @@ PO_MUST_USE enum po_class redrive_open(struct redrive **redrive_out, struct db *
                                        const struct policy *policy, const struct rules *rules,
                                        struct po_error *error);
 void redrive_close(struct redrive *redrive); /* takes NULL */
+/* Rows stay until redrive_finish(), also of what is posted: it must be told before they are gone.
+ */
+void redrive_keep_rows(struct redrive *redrive);
 
 /*
  * Takes what is due into the re-drive's own batch: *batch_out is NULL when nothing is. The caller

@@ -13,6 +13,7 @@
 #include "base/outage.h"
 #include "worker/redrive.h"
 #include "worker/reject.h"
+#include "worker/results.h"
 
 enum {
         TAKE_WAIT_MS = 200, /* how long one poll waits for a first record */
@@ -47,6 +48,7 @@ struct worker {
         struct ledger *ledger;
         struct rejecter *rejecter;
         struct redrive *redrive;
+        struct results *results; /* NULL: nobody is told */
         struct sql sql;
 
         struct outage broker, database;
@@ -138,8 +140,6 @@ static enum po_class settle(struct worker *worker, bool may_note, struct po_erro
         for (size_t i = 0; i < worker->batch.parcels_count; i++) {
                 struct parcel *parcel = &worker->batch.parcels[i];
                 bool comes_again = source_is_held(source, parcel->record);
-                if (!comes_again && parcel->verdict == VERDICT_HELD)
-                        holds_skip(&worker->holds, &worker->batch, parcel);
                 report_parcel(&worker->batch, parcel, comes_again);
                 if (comes_again)
                         continue;
@@ -184,6 +184,34 @@ static enum po_class conclude(struct worker *worker, struct batch *batch, enum p
         return kind;
 }
 
+/* Whether its partition is held before it, also by this batch: then it comes again. */
+static bool is_behind_a_hold(const struct worker *worker, size_t i)
+{
+        const struct parcel *parcels = worker->batch.parcels;
+        const struct record *record = parcels[i].record;
+        if (source_is_held(worker->options->source, record))
+                return true;
+        for (size_t before = 0; before < i; before++)
+                if (parcels[before].verdict == VERDICT_HELD &&
+                    parcels[before].record->slot == record->slot)
+                        return true;
+        return false;
+}
+
+static bool passes_now(void *context, size_t parcel)
+{
+        return !is_behind_a_hold(context, parcel);
+}
+
+/* What a person decided to pass is settled, too, and told like the rest. */
+static void skip_held(struct worker *worker)
+{
+        for (size_t i = 0; i < worker->batch.parcels_count; i++)
+                if (worker->batch.parcels[i].verdict == VERDICT_HELD &&
+                    !is_behind_a_hold(worker, i))
+                        holds_skip(&worker->holds, &worker->batch, &worker->batch.parcels[i]);
+}
+
 /* The batch in hand, from claim to offset. The first outage of its steps, or OK. */
 static enum po_class round_trip(struct worker *worker, struct po_error *error)
 {
@@ -195,6 +223,8 @@ static enum po_class round_trip(struct worker *worker, struct po_error *error)
         if (kind == PO_OK)
                 metric_add(METRIC_BATCHES, 1);
         kind = conclude(worker, batch, kind, error);
+        skip_held(worker);
+        results_tell(worker->results, batch, passes_now, worker);
         if (settle(worker, kind == PO_OK, &later) != PO_OK)
                 hold_all(worker);
         return kind;
@@ -261,6 +291,12 @@ static void rest(struct worker *worker)
                 outage_over(&worker->database);
 }
 
+static bool waits_no_longer(void *context, size_t parcel)
+{
+        const struct batch *batch = context;
+        return batch->parcels[parcel].verdict != VERDICT_PARKED;
+}
+
 /* Parked notifications that are due; what waits on is told of no more. */
 static enum po_class redrive(struct worker *worker, bool *more_out, struct po_error *error)
 {
@@ -275,6 +311,7 @@ static enum po_class redrive(struct worker *worker, bool *more_out, struct po_er
         if (kind == PO_OK)
                 kind = batch_repost(batch, worker->ledger, error);
         kind = conclude(worker, batch, kind, error);
+        results_tell(worker->results, batch, waits_no_longer, batch);
         for (size_t i = 0; i < batch->parcels_count; i++)
                 report_parcel(batch, &batch->parcels[i],
                               batch->parcels[i].verdict == VERDICT_PARKED);
@@ -428,6 +465,17 @@ static enum po_class open_parts(struct worker *worker, struct po_error *error)
             redrive_open(&worker->redrive, options->db, &options->policy, options->rules, error) !=
                     PO_OK)
                 return error->kind;
+        struct results_options results = {
+                .sink = options->sink,
+                .topic = options->results_topic,
+                .correlation_header = options->correlation_header,
+                .records_max = records_max,
+        };
+        if (options->results_topic != NULL &&
+            results_open(&worker->results, &results, error) != PO_OK)
+                return error->kind;
+        if (worker->results != NULL)
+                redrive_keep_rows(worker->redrive);
         worker->holds.db = options->db;
         worker->batch.pauses = &worker->pauses;
         worker->batch.policy = &options->policy;
@@ -460,6 +508,7 @@ enum po_class worker_run(const struct worker_options *options, enum worker_end *
         ledger_close(worker.ledger);
         rejecter_close(worker.rejecter);
         redrive_close(worker.redrive);
+        results_close(worker.results);
         holds_free(&worker.holds);
         sql_free(&worker.sql);
         return kind;

@@ -20,7 +20,7 @@
 
 struct worker_options {
         struct source *source;
-        struct sink *sink; /* NULL without a dead-letter topic */
+        struct sink *sink; /* NULL without a topic of dead letters or results */
         struct db *db;
         struct decoder *decoder;
         const struct rules *rules;
@@ -29,6 +29,8 @@ struct worker_options {
         size_t records_max;
         const char *dead_letter_topic; /* NULL: none */
         int64_t dead_letter_attempts;
+        const char *results_topic; /* NULL: none; else sink is there */
+        const char *correlation_header;
         struct backoff backoff;
         struct policy policy;
         bool until_end;

@@ -41,6 +41,7 @@ START_TEST(defaults_are_those_of_the_reference)
         ck_assert_mem_eq(settings->park.delays.items_ms, delays_ms, sizeof delays_ms);
         ck_assert_int_eq(settings->park.give_up_after_ms, 86400000);
         ck_assert_str_eq(settings->outbox.topic, "postonce.{aggregatetype}");
+        ck_assert_ptr_null(settings->results.topic);
         ck_assert_str_eq(settings->strict.unfinished, "finish");
         ck_assert(settings->strict.hand_over);
         ck_assert_uint_eq(settings->channels.count, 0);
@@ -69,6 +70,7 @@ START_TEST(every_option_arrives_where_it_belongs)
              "dead_letter: { topic: callbacks.DLT, attempts: 1000, max_per_minute: 7 }\n"
              "park: { delays: [ 1ms, 24h ], give_up_after: 365d }\n"
              "outbox: { topic: 'x-{aggregatetype}' }\n"
+             "results: { topic: told, correlation_header: x-id }\n"
              "strict: { unfinished: reconcile, hand_over: false }\n"
              "channels: [ channels/sqb.yaml, /etc/postonce/wechat.yaml ]\n"
              "orders: { initial: PENDING_PAY }\n"
@@ -105,6 +107,8 @@ START_TEST(every_option_arrives_where_it_belongs)
         ck_assert_int_eq(settings->park.delays.items_ms[1], 86400000);
         ck_assert_int_eq(settings->park.give_up_after_ms, INT64_C(365) * 86400000);
         ck_assert_str_eq(settings->outbox.topic, "x-{aggregatetype}");
+        ck_assert_str_eq(settings->results.topic, "told");
+        ck_assert_str_eq(settings->results.correlation_header, "x-id");
         ck_assert_str_eq(settings->strict.unfinished, "reconcile");
         ck_assert(!settings->strict.hand_over);
         ck_assert_uint_eq(settings->channels.count, 2);

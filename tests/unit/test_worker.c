@@ -341,6 +341,11 @@ enum po_class redrive_open(struct redrive **redrive_out, struct db *db, const st
         return PO_OK;
 }
 
+void redrive_keep_rows(struct redrive *redrive)
+{
+        (void)redrive;
+}
+
 void redrive_close(struct redrive *redrive)
 {
         (void)redrive;
