@@ -116,8 +116,8 @@ def test_a_held_partition_that_went_away_and_came_back_flows_again(ledger, db, c
     first, second = hold_and_lose(ledger, db, changes)
     if changes is not LONG:
         ledger.wait_for(lambda: second.log_text().count("reason=ORDER_UNKNOWN") >= 3, "the hold was due meanwhile")
-    ledger.publish(*payments(2, 4), partition=3)
     register(db, 2, 4)
+    ledger.publish(*payments(2, 4), partition=3)
     ledger.wait_for(lambda: books.statuses(db) == {"PAID": 3}, "the other partitions flow all the time")
     register(db, 0, 1)
     assert second.stop() in (0, 75), "75 while it holds"
