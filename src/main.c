@@ -14,6 +14,7 @@ static const struct command commands[] = {
         { "order", "registers, sets and shows orders", command_order },
         { "claim", "takes over an older idempotency table", command_claim },
         { "ledger", "balances, statements, export, opening balances", command_ledger },
+        { "refund", "registers and shows refunds", command_refund },
         { "replay", "sends dead letters back to the topics they came from", command_replay },
         { "dev-broker", "an in-process Kafka for trying things without a broker",
           command_dev_broker },

@@ -69,6 +69,7 @@ int command_pause(int argc, char **argv);
 int command_resume(int argc, char **argv);
 int command_relay(int argc, char **argv);
 int command_replay(int argc, char **argv);
+int command_refund(int argc, char **argv);
 int command_run(int argc, char **argv);
 int command_version(int argc, char **argv);
 

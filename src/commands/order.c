@@ -2,12 +2,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "commands/command.h"
 #include "commands/options.h"
 #include "commands/desk.h"
 #include "commands/order_file.h"
 #include "commands/table.h"
 #include "ledger/order.h"
+#include "ledger/refund.h"
+
+enum { REFUNDS_BYTES = 2048 }; /* an order's refunds in one cell; more are cut */
 
 /* Inserts orders that were checked, and refuses those that are there with another amount. */
 static enum po_class register_orders(struct desk *desk, const struct order *orders, size_t count,
@@ -205,25 +209,34 @@ static int command_set(int argc, char **argv)
         return code;
 }
 
-static enum po_class print_order(const struct order *order, enum table_format format,
-                                 struct po_error *error)
+static void add_refund(void *context, const struct refund *refund)
+{
+        struct text *text = context;
+        text_format(text, "%s%s %s %lld", text->length == 0 ? "" : ", ", refund->refund_no,
+                    refund->status, (long long)refund->amount_minor);
+}
+
+static enum po_class print_order(const struct order *order, const char *refunds,
+                                 enum table_format format, struct po_error *error)
 {
         static const struct table_column columns[] = {
                 { "tenant_id", TABLE_NUMBER },      { "order_no", TABLE_TEXT },
                 { "status", TABLE_TEXT },           { "amount_minor", TABLE_NUMBER },
                 { "currency", TABLE_TEXT },         { "paid_channel", TABLE_TEXT },
                 { "paid_txn", TABLE_TEXT },         { "paid_minor", TABLE_NUMBER },
-                { "refunded_minor", TABLE_NUMBER }, { NULL, TABLE_TEXT },
+                { "refunded_minor", TABLE_NUMBER }, { "reserved_minor", TABLE_NUMBER },
+                { "refunds", TABLE_TEXT },          { NULL, TABLE_TEXT },
         };
-        char tenant[24], amount[24], paid[24] = "", refunded[24];
+        char tenant[24], amount[24], paid[24] = "", refunded[24], reserved[24];
         snprintf(tenant, sizeof tenant, "%lld", (long long)order->tenant_id);
         snprintf(amount, sizeof amount, "%lld", (long long)order->amount_minor);
         snprintf(refunded, sizeof refunded, "%lld", (long long)order->refunded);
+        snprintf(reserved, sizeof reserved, "%lld", (long long)order->refund_reserved);
         if (order->paid_amount != 0)
                 snprintf(paid, sizeof paid, "%lld", (long long)order->paid_amount);
         struct table *table = table_open("orders", columns);
         table_row(table, tenant, order->order_no, order->status, amount, order->currency,
-                  order->paid_channel, order->paid_txn, paid, refunded);
+                  order->paid_channel, order->paid_txn, paid, refunded, reserved, refunds);
         enum po_class kind = table_print(table, stdout, format, error);
         table_close(table);
         return kind;
@@ -249,7 +262,8 @@ static int command_show(int argc, char **argv)
         const struct options options = {
                 .command = "postonce order show",
                 .operands = "NO",
-                .summary = "Shows an order: its state, and the payment that is recorded on it.",
+                .summary = "Shows an order: its state, the payment that is recorded on it, and its "
+                           "refunds.",
                 .example = "postonce order show R8-20260114-000731 -o json",
                 .rows = rows,
                 .operands_min = 1,
@@ -269,8 +283,14 @@ static int command_show(int argc, char **argv)
                 if (kind == PO_OK && !found)
                         kind = po_refuse(&error, "ORDER_UNKNOWN", "no order %s of tenant %lld",
                                          id.order_no, (long long)tenant);
+                char refunds[REFUNDS_BYTES];
+                struct text text;
+                text_init(&text, refunds, sizeof refunds);
                 if (kind == PO_OK)
-                        kind = print_order(&order, (enum table_format)format, &error);
+                        kind = refunds_list(desk.db, &desk.sql, tenant, id.order_no, add_refund,
+                                            &text, &error);
+                if (kind == PO_OK)
+                        kind = print_order(&order, refunds, (enum table_format)format, &error);
                 if (kind != PO_OK)
                         code = command_fail(&error);
         }

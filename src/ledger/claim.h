@@ -14,6 +14,7 @@
 
 #include "base/limits.h"
 #include "base/record.h"
+#include "ledger/subject.h"
 #include "ledger/verdict.h"
 #include "mysql/db.h"
 #include "postonce/error.h"
@@ -56,6 +57,14 @@ struct posting {
         uint64_t attempt; /* by claims_read(): this worker's that made the claim; 0: none */
         bool in_doubt;    /* by the caller, for one that unparks, or posting_run(): an earlier
                              posting may have taken place. Without an outcome it is ORPHANED */
+
+        /* By posting_run(): what it is about, and what it posts. */
+        struct subject subject;
+        int64_t amount_minor; /* 0: nothing */
+        char currency[PO_CURRENCY_BYTES];
+        int64_t reverses;          /* claim whose entries are posted the other way round; 0: none */
+        bool silent;               /* POSTED, and nothing for the outbox */
+        char status[STATUS_BYTES]; /* its order's state after it; "": it moved none */
 };
 
 /* Scratch of the ledger's statements: buffers that are sized once and reused. */

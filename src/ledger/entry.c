@@ -1,7 +1,9 @@
 #include "ledger/entry.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/checked.h"
 #include "ledger/rules.h"
@@ -11,8 +13,17 @@ struct change {
         int64_t amount;
 };
 
+/* An entry of a posting that is taken back. */
+struct reversed {
+        int64_t claim_id;
+        struct change change;
+        char currency[PO_CURRENCY_BYTES];
+};
+
 struct entries {
         struct accounts *accounts;
+        size_t reversed_count;
+        struct reversed *reversed;
         size_t capacity;
         size_t changes_count;
         struct change *changes;
@@ -28,8 +39,9 @@ enum po_class entries_open(struct entries **entries_out, struct accounts *accoun
                 entries->accounts = accounts;
                 entries->capacity = capacity * RULE_LINES_MAX * 2;
                 entries->changes = calloc(entries->capacity, sizeof *entries->changes);
+                entries->reversed = calloc(entries->capacity, sizeof *entries->reversed);
         }
-        if (entries == NULL || entries->changes == NULL)
+        if (entries == NULL || entries->changes == NULL || entries->reversed == NULL)
                 return po_fail(error, PO_SYSTEMIC, 0, "out of memory for the entries");
         return PO_OK;
 }
@@ -39,95 +51,204 @@ void entries_close(struct entries *entries)
         if (entries == NULL)
                 return;
         free(entries->changes);
+        free(entries->reversed);
         free(entries);
 }
 
-static enum po_class want_lines(struct entries *entries, const struct posting *posting,
-                                const struct rule_line *lines, struct po_error *error)
+/* A reversal may carry no currency of its own: its payment's stands in. */
+static enum po_class expand(const char *template, const struct posting *posting,
+                            char code_out[ACCOUNT_CODE_BYTES], struct po_error *error)
 {
-        if (posting->notification->amount_kind != PO_AMOUNT_THIS)
-                return PO_OK; /* the judge posts no lines of it, and its currency may be empty */
-        for (size_t i = 0; i < posting->rule->lines_count; i++) {
+        if (posting->notification->currency[0] != '\0')
+                return account_expand(template, posting->notification, code_out, error);
+        struct po_notification named = *posting->notification;
+        memcpy(named.currency, posting->currency, sizeof named.currency);
+        return account_expand(template, &named, code_out, error);
+}
+
+static enum po_class want_lines(struct entries *entries, const struct posting *posting,
+                                const struct rule_line *lines, size_t count, struct po_error *error)
+{
+        for (size_t i = 0; i < count; i++) {
                 const char *sides[] = { lines[i].debit, lines[i].credit };
                 for (size_t side = 0; side < 2; side++) {
                         char code[ACCOUNT_CODE_BYTES];
                         if (sides[side][0] == '\0')
                                 continue;
-                        if (account_expand(sides[side], posting->notification, code, error) !=
-                                    PO_OK ||
+                        if (expand(sides[side], posting, code, error) != PO_OK ||
                             accounts_want(entries->accounts, posting->notification->tenant_id, code,
-                                          posting->notification->currency, error) != PO_OK)
+                                          posting->currency, error) != PO_OK)
                                 return error->kind;
                 }
         }
         return PO_OK;
 }
 
+/* What cannot be posted wants none: its currency may be empty. */
+static bool has_lines(const struct posting *posting)
+{
+        if (posting->currency[0] == '\0')
+                return false;
+        return posting->notification->amount_kind == PO_AMOUNT_THIS ||
+               posting->rule->subject == RULE_REFUND || posting->rule->reverses[0] != '\0';
+}
+
 enum po_class entries_want_accounts(struct entries *entries, const struct posting *posting,
                                     struct po_error *error)
 {
-        if (want_lines(entries, posting, posting->rule->lines, error) != PO_OK)
+        const struct event_rule *rule = posting->rule;
+        if (!has_lines(posting))
+                return PO_OK;
+        if (want_lines(entries, posting, rule->lines, rule->lines_count, error) != PO_OK)
                 return error->kind;
-        if (posting->rule->subject == RULE_POSTS_ONLY)
+        if (rule->subject == RULE_POSTS_ONLY && rule->reverses[0] == '\0')
                 return PO_OK; /* nothing can stand in its way */
-        return want_lines(entries, posting, posting->rule->suspense, error);
+        return want_lines(entries, posting, rule->suspense, rule->suspense_count, error);
 }
 
-static enum po_class add_entry(struct entries *entries, struct sql *sql,
-                               const struct posting *posting, size_t line, const char *template,
-                               int64_t amount, struct po_error *error)
+static void write_entry(struct entries *entries, struct sql *sql, const struct posting *posting,
+                        size_t line, const struct change *change, const char *currency)
 {
-        const struct po_notification *notification = posting->notification;
-        char code[ACCOUNT_CODE_BYTES];
-        if (account_expand(template, notification, code, error) != PO_OK)
-                return error->kind;
-        int64_t account_id = accounts_id(entries->accounts, notification->tenant_id, code,
-                                         notification->currency);
-        if (account_id == 0)
-                return po_fail(error, PO_BUG, 0, "account %s was not made", code);
-
         sql_raw(sql, entries->changes_count == 0 ? "(" : ",(");
         sql_integer(sql, posting->claim_id);
         sql_raw(sql, ",");
         sql_integer(sql, (int64_t)line);
         sql_raw(sql, ",");
-        sql_integer(sql, account_id);
+        sql_integer(sql, change->account_id);
         sql_raw(sql, ",");
-        sql_integer(sql, amount);
+        sql_integer(sql, change->amount);
         sql_raw(sql, ",");
-        sql_text(sql, notification->currency);
+        sql_text(sql, currency);
         sql_raw(sql, ")");
         assert(entries->changes_count < entries->capacity);
-        entries->changes[entries->changes_count++] = (struct change){ account_id, amount };
+        entries->changes[entries->changes_count++] = *change;
+}
+
+/* The lines of one posting as they are written. */
+struct writing {
+        struct entries *entries;
+        struct sql *sql;
+        const struct posting *posting;
+        size_t line;
+        int64_t sum;
+};
+
+/* An amount of 0 (no fee) is no entry. */
+static enum po_class add_side(struct writing *writing, const char *template, int64_t amount,
+                              struct po_error *error)
+{
+        const struct posting *posting = writing->posting;
+        char code[ACCOUNT_CODE_BYTES];
+        if (template[0] == '\0' || amount == 0)
+                return PO_OK;
+        if (expand(template, posting, code, error) != PO_OK)
+                return error->kind;
+        struct change change = { accounts_id(writing->entries->accounts,
+                                             posting->notification->tenant_id, code,
+                                             posting->currency),
+                                 amount };
+        if (change.account_id == 0)
+                return po_fail(error, PO_BUG, 0, "account %s was not made", code);
+        writing->sum += amount;
+        write_entry(writing->entries, writing->sql, posting, writing->line++, &change,
+                    posting->currency);
+        return PO_OK;
+}
+
+/* The channel's fee is of the notice's own amount; of another one it is not known. */
+static int64_t line_amount(const struct posting *posting, enum line_amount which)
+{
+        int64_t amount = posting->amount_minor;
+        int64_t fee = amount == posting->notification->amount_minor
+                              ? posting->notification->fee_minor
+                              : 0;
+        if (which == LINE_FEE)
+                return fee;
+        return which == LINE_NET ? amount - fee : amount;
+}
+
+static enum po_class add_lines(struct writing *writing, const struct rule_line *lines, size_t count,
+                               struct po_error *error)
+{
+        for (size_t i = 0; i < count; i++) {
+                int64_t amount = line_amount(writing->posting, lines[i].amount);
+                if (amount < 0)
+                        return po_refuse(error, "FEE_EXCEEDS", "the fee is more than the amount");
+                if (add_side(writing, lines[i].debit, amount, error) != PO_OK ||
+                    add_side(writing, lines[i].credit, -amount, error) != PO_OK)
+                        return error->kind;
+        }
+        return PO_OK;
+}
+
+/* What the posting that it takes back had, the other way round. */
+static enum po_class add_reversal(struct writing *writing, struct po_error *error)
+{
+        const struct entries *entries = writing->entries;
+        for (size_t i = 0; i < entries->reversed_count; i++) {
+                const struct reversed *reversed = &entries->reversed[i];
+                if (reversed->claim_id != writing->posting->reverses)
+                        continue;
+                if (reversed->change.amount == INT64_MIN)
+                        return po_fail(error, PO_BUG, 0, "an entry of %s cannot be reversed",
+                                       writing->posting->notification->key);
+                struct change change = { reversed->change.account_id, -reversed->change.amount };
+                writing->sum += change.amount;
+                write_entry(writing->entries, writing->sql, writing->posting, writing->line++,
+                            &change, reversed->currency);
+        }
         return PO_OK;
 }
 
 static enum po_class add_posting(struct entries *entries, struct sql *sql,
                                  const struct posting *posting, struct po_error *error)
 {
-        int64_t amount = posting->notification->amount_minor;
-        size_t line = 0;
-        int sides = 0; /* debits minus credits: all lines are of the one amount */
-        for (size_t i = 0; i < posting->rule->lines_count; i++) {
-                const struct rule_line *rule_line = posting->verdict == VERDICT_SUSPENSE
-                                                            ? &posting->rule->suspense[i]
-                                                            : &posting->rule->lines[i];
-                if (rule_line->debit[0] != '\0') {
-                        sides++;
-                        if (add_entry(entries, sql, posting, line++, rule_line->debit, amount,
-                                      error) != PO_OK)
-                                return error->kind;
-                }
-                if (rule_line->credit[0] != '\0') {
-                        sides--;
-                        if (add_entry(entries, sql, posting, line++, rule_line->credit, -amount,
-                                      error) != PO_OK)
-                                return error->kind;
-                }
-        }
-        if (sides != 0)
+        struct writing writing = { entries, sql, posting, 0, 0 };
+        const struct event_rule *rule = posting->rule;
+        enum po_class kind;
+        if (posting->reverses != 0)
+                kind = add_reversal(&writing, error);
+        else if (posting->verdict == VERDICT_SUSPENSE)
+                kind = add_lines(&writing, rule->suspense, rule->suspense_count, error);
+        else
+                kind = add_lines(&writing, rule->lines, rule->lines_count, error);
+        if (kind == PO_OK && writing.sum != 0)
                 return po_fail(error, PO_BUG, 0, "entries of %s do not sum to zero",
                                posting->notification->key);
+        return kind;
+}
+
+/* The entries of postings that are taken back: read, never remembered. */
+static enum po_class read_reversed(struct entries *entries, struct db *db, struct sql *sql,
+                                   struct posting *const *postings, size_t count,
+                                   struct po_error *error)
+{
+        size_t asked = 0;
+        entries->reversed_count = 0;
+        sql_reset(sql);
+        sql_raw(sql,
+                "SELECT claim_id, account_id, amount, currency FROM entry WHERE claim_id IN (");
+        for (size_t i = 0; i < count; i++) {
+                if (postings[i]->reverses == 0)
+                        continue;
+                sql_raw(sql, asked++ == 0 ? "" : ",");
+                sql_integer(sql, postings[i]->reverses);
+        }
+        if (asked == 0)
+                return PO_OK;
+        sql_raw(sql, ") ORDER BY claim_id, line");
+        if (db_query(db, sql, error) != PO_OK)
+                return po_within(error, "read the entries of %zu postings", asked);
+        bool fits = db_row_count(db) <= entries->capacity;
+        while (fits && db_next_row(db)) {
+                struct reversed *reversed = &entries->reversed[entries->reversed_count++];
+                reversed->claim_id = db_integer(db, 0);
+                reversed->change = (struct change){ db_integer(db, 1), db_integer(db, 2) };
+                snprintf(reversed->currency, sizeof reversed->currency, "%s", db_text(db, 3));
+        }
+        db_rows_end(db);
+        if (!fits)
+                return po_fail(error, PO_BUG, 0, "more entries than rules have lines");
         return PO_OK;
 }
 
@@ -136,6 +257,8 @@ enum po_class entries_insert(struct entries *entries, struct db *db, struct sql 
 {
         entries->changes_count = 0;
         entries->at_border = false;
+        if (read_reversed(entries, db, sql, postings, count, error) != PO_OK)
+                return error->kind;
         sql_reset(sql);
         sql_raw(sql, "INSERT INTO entry (claim_id, line, account_id, amount, currency) VALUES ");
         for (size_t i = 0; i < count; i++)

@@ -25,7 +25,8 @@ PO_MUST_USE enum po_class entries_want_accounts(struct entries *entries,
                                                 struct po_error *error);
 
 /*
- * Inserts the entries of all POSTED and SUSPENSE postings (ascending by claim) and sums what each
+ * Inserts the entries of all POSTED and SUSPENSE postings (ascending by claim): the lines of the
+ * rule with what is posted, or what the posting that it `reverses` had, negated. Sums what each
  * account moves. BUG: lines that do not sum to zero. RECORD (AMOUNT_OUT_OF_RANGE): a sum beyond 64
  * bits.
  */

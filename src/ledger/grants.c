@@ -15,6 +15,7 @@ const struct grant grants[] = {
         { "entry", "SELECT, INSERT", NULL },
         { "balance", "SELECT, INSERT, UPDATE (amount)", "SELECT, INSERT, UPDATE" },
         { "payment_order", "SELECT, INSERT, UPDATE", NULL },
+        { "refund", "SELECT, INSERT, UPDATE", NULL },
         { "outbox", "SELECT, INSERT, UPDATE (published_at)", NULL },
         { "outbox_refused", "SELECT, INSERT, UPDATE, DELETE", NULL },
         { "relay", "SELECT", NULL },

@@ -5,46 +5,6 @@
 
 #include "ledger/review.h"
 
-static void hold(struct judgement *judgement, const char *reason)
-{
-        judgement->verdict = VERDICT_HELD;
-        judgement->reason = reason;
-}
-
-static void park(struct judgement *judgement, const char *reason)
-{
-        judgement->verdict = VERDICT_PARKED;
-        judgement->reason = reason;
-}
-
-static void reject(struct judgement *judgement, const char *reason)
-{
-        judgement->verdict = VERDICT_REJECTED;
-        judgement->reason = reason;
-}
-
-static void post(struct judgement *judgement, const char *what)
-{
-        judgement->verdict = VERDICT_POSTED;
-        snprintf(judgement->result, sizeof judgement->result, "{\"posted\":\"%s\"}", what);
-}
-
-static void skip(struct judgement *judgement, const char *status)
-{
-        judgement->verdict = VERDICT_SKIPPED;
-        snprintf(judgement->result, sizeof judgement->result, "{\"skipped\":\"%s\"}", status);
-}
-
-/* Money that cannot move its order is never refused: it stands in suspense until a person decides.
- */
-static void suspend(struct judgement *judgement, const char *status, const char *why)
-{
-        judgement->verdict = VERDICT_SUSPENSE;
-        judgement->reason = NULL;
-        judgement->review = why;
-        snprintf(judgement->result, sizeof judgement->result, "{\"suspense\":\"%s\"}", status);
-}
-
 static bool names_this_payment(const struct order *order,
                                const struct po_notification *notification)
 {
@@ -60,26 +20,27 @@ static void record_payment(struct order *order, const struct po_notification *no
         order->moved = true;
 }
 
-static void judge_already(const struct po_notification *notification, struct order *order,
-                          struct judgement *judgement)
+static void judge_already(const struct event_rule *rule, const struct po_notification *notification,
+                          struct order *order, struct judgement *judgement)
 {
-        if (notification->amount_kind == PO_AMOUNT_NONE) {
-                skip(judgement, order->status);
+        if (notification->amount_kind == PO_AMOUNT_NONE || rule->promised) {
+                judgement_skip(judgement, order->status);
                 return;
         }
         if (order->paid_txn[0] == '\0') {
                 /* Another path moved the order: whether it booked the money, only a person can say.
                  */
-                skip(judgement, order->status);
+                judgement_skip(judgement, order->status);
                 judgement->review = REVIEW_NO_POSTING_RECORDED;
                 record_payment(order, notification);
                 return;
         }
         if (names_this_payment(order, notification)) {
-                skip(judgement, order->status);
+                judgement_skip(judgement, order->status);
                 return;
         }
-        suspend(judgement, order->status, REVIEW_SECOND_PAYMENT);
+        judgement_suspend(judgement, order->status, REVIEW_SECOND_PAYMENT,
+                          notification->amount_minor);
 }
 
 static bool amount_agrees(const struct order *order, const struct po_notification *notification)
@@ -92,20 +53,36 @@ static void judge_from(const struct rules *rules, const struct event_rule *rule,
                        const struct po_notification *notification, struct order *order,
                        struct judgement *judgement)
 {
-        bool has_money = notification->amount_kind != PO_AMOUNT_NONE;
+        bool has_money = notification->amount_kind != PO_AMOUNT_NONE && !rule->promised;
         if (has_money && order->paid_txn[0] != '\0' && !names_this_payment(order, notification)) {
-                suspend(judgement, order->status, REVIEW_SECOND_PAYMENT);
+                judgement_suspend(judgement, order->status, REVIEW_SECOND_PAYMENT,
+                                  notification->amount_minor);
                 return;
         }
         if (has_money && rules_amount_must_match(rules) && !amount_agrees(order, notification)) {
-                suspend(judgement, order->status, REVIEW_AMOUNT_DIFFERS);
+                judgement_suspend(judgement, order->status, REVIEW_AMOUNT_DIFFERS,
+                                  notification->amount_minor);
                 return;
         }
         snprintf(order->status, sizeof order->status, "%s", rule->to);
         order->moved = true;
         if (has_money)
                 record_payment(order, notification);
-        post(judgement, order->status);
+        judgement_post(judgement, order->status);
+}
+
+void judge_otherwise(enum rule_otherwise otherwise, const char *status, int64_t amount_minor,
+                     struct judgement *judgement)
+{
+        if (otherwise == OTHERWISE_SKIP) {
+                judgement_skip(judgement, status);
+                return;
+        }
+        if (otherwise == OTHERWISE_REJECT || amount_minor == 0) {
+                judgement_reject(judgement, "STATE_REFUSED");
+                return;
+        }
+        judgement_suspend(judgement, status, REVIEW_STATE_REFUSED, amount_minor);
 }
 
 void judge(const struct rules *rules, const struct event_rule *rule,
@@ -113,21 +90,19 @@ void judge(const struct rules *rules, const struct event_rule *rule,
            struct judgement *judgement_out)
 {
         memset(judgement_out, 0, sizeof *judgement_out);
+        int64_t money = judge_carries_money(rule, notification) ? notification->amount_minor : 0;
+        judgement_out->amount_minor = money;
 
-        if (rule->subject == RULE_REFUND) {
-                hold(judgement_out, "REFUND_NOT_POSTED_YET");
-                return;
-        }
-        if (rule->lines_count > 0 && notification->amount_kind != PO_AMOUNT_THIS) {
-                reject(judgement_out, "AMOUNT_MISSING");
+        if (rule->lines_count > 0 && money == 0) {
+                judgement_reject(judgement_out, "AMOUNT_MISSING");
                 return;
         }
         if (rule->subject == RULE_POSTS_ONLY) {
-                post(judgement_out, rule->event);
+                judgement_post(judgement_out, rule->event);
                 return;
         }
         if (order == NULL) {
-                park(judgement_out, "ORDER_UNKNOWN");
+                judgement_park(judgement_out, "ORDER_UNKNOWN");
                 return;
         }
         if (states_have(&rule->from, order->status)) {
@@ -135,37 +110,31 @@ void judge(const struct rules *rules, const struct event_rule *rule,
                 return;
         }
         if (states_have(&rule->already, order->status)) {
-                judge_already(notification, order, judgement_out);
+                judge_already(rule, notification, order, judgement_out);
                 return;
         }
         if (states_have(&rule->wait, order->status)) {
-                park(judgement_out, "TOO_EARLY");
+                judgement_park(judgement_out, "TOO_EARLY");
                 return;
         }
-        if (rule->otherwise == OTHERWISE_SKIP) {
-                skip(judgement_out, order->status);
-                return;
-        }
-        if (rule->otherwise == OTHERWISE_REJECT || !judge_carries_money(rule, notification)) {
-                reject(judgement_out, "STATE_REFUSED");
-                return;
-        }
-        suspend(judgement_out, order->status, REVIEW_STATE_REFUSED);
+        judge_otherwise(rule->otherwise, order->status, money, judgement_out);
 }
 
 bool judge_carries_money(const struct event_rule *rule, const struct po_notification *notification)
 {
-        return notification->amount_kind == PO_AMOUNT_THIS && rule->lines_count > 0;
+        return notification->amount_kind == PO_AMOUNT_THIS &&
+               (rule->lines_count > 0 || rule->suspense_count > 0);
 }
 
-void judge_give_up(const struct event_rule *rule, const struct po_notification *notification,
-                   const struct order *order, struct judgement *judgement)
+void judge_give_up(const struct event_rule *rule, const struct order *order,
+                   struct judgement *judgement)
 {
         if (judgement->verdict != VERDICT_PARKED)
                 return;
-        if (!judge_carries_money(rule, notification)) {
-                reject(judgement, "PARK_GAVE_UP");
+        if (judgement->amount_minor == 0 || rule->suspense_count == 0) {
+                judgement_reject(judgement, "PARK_GAVE_UP");
                 return;
         }
-        suspend(judgement, order != NULL ? order->status : "UNKNOWN", REVIEW_PARK_GAVE_UP);
+        judgement_suspend(judgement, order != NULL ? order->status : "UNKNOWN", REVIEW_PARK_GAVE_UP,
+                          judgement->amount_minor);
 }

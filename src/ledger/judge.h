@@ -7,21 +7,15 @@
 
 #include <stdbool.h>
 
+#include "ledger/judgement.h"
 #include "ledger/order.h"
 #include "ledger/rules.h"
-#include "ledger/verdict.h"
 #include "postonce/notification.h"
 
-struct judgement {
-        enum verdict verdict;      /* POSTED, SKIPPED, SUSPENSE, PARKED, REJECTED or HELD */
-        char result[RESULT_BYTES]; /* outcome.result_json for POSTED, SKIPPED and SUSPENSE */
-        const char *reason;        /* static word for PARKED, HELD and REJECTED */
-        const char *review; /* why a person must look (a reason of review.h); NULL: nobody need */
-};
-
 /*
- * order: the locked row, changed in place when the verdict moves it (status, paid_*, `moved`);
- * NULL: there is no such order, or the rule needs none.
+ * For payments and whatever else is no refund and no reversal. order: the locked row, changed in
+ * place when the verdict moves it (status, paid_*, `moved`); NULL: there is no such order, or the
+ * rule needs none.
  */
 void judge(const struct rules *rules, const struct event_rule *rule,
            const struct po_notification *notification, struct order *order,
@@ -31,10 +25,17 @@ void judge(const struct rules *rules, const struct event_rule *rule,
 bool judge_carries_money(const struct event_rule *rule, const struct po_notification *notification);
 
 /*
+ * What a rule's `otherwise` makes of an order or refund in that status; without money (0) nothing
+ * can stand in suspense, and it is REJECTED (STATE_REFUSED) instead.
+ */
+void judge_otherwise(enum rule_otherwise otherwise, const char *status, int64_t amount_minor,
+                     struct judgement *judgement);
+
+/*
  * What becomes of one that is PARKED still after park.give_up_after: SUSPENSE when it carries
  * money, else REJECTED (PARK_GAVE_UP). Other verdicts stay. order: as for judge().
  */
-void judge_give_up(const struct event_rule *rule, const struct po_notification *notification,
-                   const struct order *order, struct judgement *judgement);
+void judge_give_up(const struct event_rule *rule, const struct order *order,
+                   struct judgement *judgement);
 
 #endif

@@ -10,7 +10,7 @@ enum { DUE_CHUNK = 64 }; /* orders a statement */
 
 static const char ORDER_COLUMNS[] =
         "SELECT tenant_id, order_no, amount, currency, status, paid_channel, paid_txn,"
-        " paid_amount, refunded, refund_reserved FROM payment_order";
+        " paid_amount, refunded, refund_reserved, status_before_refund FROM payment_order";
 
 int order_id_compare(const struct order_id *a, const struct order_id *b)
 {
@@ -49,6 +49,8 @@ static void read_row(struct db *db, struct order *order)
         order->paid_amount = db_is_null(db, 7) ? 0 : db_integer(db, 7);
         order->refunded = db_integer(db, 8);
         order->refund_reserved = db_integer(db, 9);
+        snprintf(order->status_before_refund, sizeof order->status_before_refund, "%s",
+                 db_text(db, 10));
         memcpy(order->status_read, order->status, sizeof order->status_read);
 }
 
@@ -94,7 +96,15 @@ static void write_moves(struct sql *sql, const struct order *orders, size_t coun
                 sql_text(sql, orders[i].paid_txn[0] != '\0' ? orders[i].paid_txn : NULL);
                 sql_raw(sql, first ? " AS paid_txn, " : ",");
                 sql_integer(sql, orders[i].paid_amount);
-                sql_raw(sql, first ? " AS paid_amount" : "");
+                sql_raw(sql, first ? " AS paid_amount, " : ",");
+                sql_integer(sql, orders[i].refunded);
+                sql_raw(sql, first ? " AS refunded, " : ",");
+                sql_integer(sql, orders[i].refund_reserved);
+                sql_raw(sql, first ? " AS refund_reserved, " : ",");
+                sql_text(sql, orders[i].status_before_refund[0] != '\0'
+                                      ? orders[i].status_before_refund
+                                      : NULL);
+                sql_raw(sql, first ? " AS status_before_refund" : "");
         }
 }
 
@@ -109,6 +119,8 @@ enum po_class orders_move(struct db *db, struct sql *sql, const struct order *or
                      " ON o.tenant_id = m.tenant_id AND o.order_no = m.order_no"
                      " SET o.status = m.status, o.paid_channel = m.paid_channel,"
                      " o.paid_txn = m.paid_txn, o.paid_amount = NULLIF(m.paid_amount, 0),"
+                     " o.refunded = m.refunded, o.refund_reserved = m.refund_reserved,"
+                     " o.status_before_refund = m.status_before_refund,"
                      " o.moved_at = UTC_TIMESTAMP(6)"
                      " WHERE o.status = m.status_read");
         if (moves == 0)

@@ -24,12 +24,14 @@ struct order {
         char status[STATUS_BYTES];
         char paid_channel[PO_CHANNEL_BYTES]; /* "": no payment is recorded */
         char paid_txn[PO_TXN_BYTES];
-        int64_t paid_amount; /* 0: none */
-        int64_t refunded, refund_reserved;
+        int64_t paid_amount;                     /* 0: none */
+        int64_t refunded, refund_reserved;       /* together at most paid_amount */
+        char status_before_refund[STATUS_BYTES]; /* what a reversal of all refunds goes back to */
 
         /* Set by orders_lock(): the row as it was read, for the conditional UPDATE. */
         char status_read[STATUS_BYTES];
-        bool moved; /* judged to change */
+        bool moved;   /* judged to change */
+        bool touched; /* something was settled on it, if only in suspense */
 };
 
 struct order_id {

@@ -45,10 +45,14 @@ static void write_payload(struct text *text, const struct posting *posting, cons
         put_member(text, "key", notification->key);
         put_member(text, "channel", notification->channel);
         put_member(text, "event", notification->event);
-        put_member(text, "order_no", notification->order_no);
+        put_member(text, "order_no", posting->subject.order_no);
         put_member(text, "refund_no", notification->refund_no);
         put_member(text, "status", status);
-        if (notification->amount_kind != PO_AMOUNT_NONE) {
+        /* What was posted; of a rule that posts nothing what the notice says. */
+        if (posting->amount_minor != 0) {
+                text_format(text, ",\"amount_minor\":%lld", (long long)posting->amount_minor);
+                put_member(text, "currency", posting->currency);
+        } else if (notification->amount_kind == PO_AMOUNT_THIS) {
                 text_format(text, ",\"amount_minor\":%lld", (long long)notification->amount_minor);
                 put_member(text, "currency", notification->currency);
         }
@@ -65,14 +69,15 @@ static void write_payload(struct text *text, const struct posting *posting, cons
  * order it is the movement of money, which only its channel numbers. Injective: no ':' stands in a
  * tenant or a channel.
  */
-static void write_aggregate(struct sql *sql, const struct po_notification *notification)
+static void write_aggregate(struct sql *sql, const struct posting *posting)
 {
+        const struct po_notification *notification = posting->notification;
         char buffer[AGGREGATE_BYTES];
         struct text id;
         text_init(&id, buffer, sizeof buffer);
         text_format(&id, "%lld:", (long long)notification->tenant_id);
-        if (notification->order_no[0] != '\0')
-                text_put(&id, notification->order_no);
+        if (posting->subject.order_no[0] != '\0')
+                text_put(&id, posting->subject.order_no);
         else
                 text_format(&id, "%s:%s", notification->channel, notification->txn);
         sql_text(sql, buffer);
@@ -96,7 +101,7 @@ void outbox_add(struct outbox *outbox, const struct posting *posting, const char
         sql_raw(sql, outbox->rows++ == 0 ? "(" : ",(");
         sql_text(sql, id);
         sql_raw(sql, ",'" OUTBOX_AGGREGATE "',");
-        write_aggregate(sql, posting->notification);
+        write_aggregate(sql, posting);
         sql_raw(sql, ",");
         sql_text(sql, type);
         sql_raw(sql, ",");

@@ -44,7 +44,8 @@ enum po_class outcomes_await(struct db *db, struct sql *sql, struct posting *con
 
 static const char OUTCOME_INSERT[] =
         "INSERT INTO outcome (claim_id, verdict, result_json, payload_hash, hash_version,"
-        " source_topic, source_partition, source_offset, turn, effective_at, settled_at) VALUES ";
+        " source_topic, source_partition, source_offset, turn, effective_at, settled_at,"
+        " reverses) VALUES ";
 
 static void write_outcome(struct sql *sql, const struct posting *posting)
 {
@@ -67,7 +68,11 @@ static void write_outcome(struct sql *sql, const struct posting *posting)
         sql_integer(sql, posting->turn);
         sql_raw(sql, ",");
         sql_time(sql, posting->notification->occurred_at_us);
-        sql_raw(sql, ",UTC_TIMESTAMP(6)");
+        sql_raw(sql, ",UTC_TIMESTAMP(6),");
+        if (posting->reverses != 0)
+                sql_integer(sql, posting->reverses);
+        else
+                sql_raw(sql, "NULL");
 }
 
 enum po_class outcomes_insert(struct db *db, struct sql *sql, struct posting *const *postings,

@@ -36,7 +36,8 @@ static enum po_class write_parked(struct sql *sql, const struct posting *posting
         sql_raw(sql, ",");
         sql_integer(sql, notification->tenant_id);
         sql_raw(sql, ",");
-        sql_text(sql, notification->order_no);
+        sql_text(sql, posting->subject.order_no[0] != '\0' ? posting->subject.order_no
+                                                           : notification->order_no);
         sql_raw(sql, ",");
         sql_text(sql, notification->channel);
         sql_raw(sql, ",");
@@ -50,6 +51,9 @@ static enum po_class write_parked(struct sql *sql, const struct posting *posting
         sql_raw(sql, ",");
         sql_binary(sql, raw, raw_bytes);
         free(raw);
+        char awaited[PO_KEY_BYTES];
+        sql_raw(sql, ",");
+        sql_text(sql, subject_awaited(posting, awaited) ? awaited : NULL);
         return PO_OK;
 }
 
@@ -60,7 +64,7 @@ enum po_class parked_insert(struct db *db, struct sql *sql, struct posting *cons
                 return PO_OK;
         sql_reset(sql);
         sql_raw(sql, "INSERT INTO parked (claim_id, tenant_id, order_no, channel, reason, due_at,"
-                     " first_parked_at, waits_since, tries, notification, raw) VALUES ");
+                     " first_parked_at, waits_since, tries, notification, raw, awaits) VALUES ");
         for (size_t i = 0; i < count; i++) {
                 sql_raw(sql, i == 0 ? "(" : ",(");
                 if (write_parked(sql, postings[i], i, postings[i]->unblocked ? 0 : delay_ms,
@@ -122,15 +126,11 @@ static enum po_class is_anything_parked(struct db *db, struct sql *sql, bool *pa
         return PO_OK;
 }
 
-enum po_class parked_make_due(struct db *db, struct sql *sql, const struct order_id *orders,
-                              size_t count, struct po_error *error)
+static enum po_class make_due_by_orders(struct db *db, struct sql *sql,
+                                        const struct order_id *orders, size_t count,
+                                        struct po_error *error)
 {
-        bool parked = false;
         if (count == 0)
-                return PO_OK;
-        if (is_anything_parked(db, sql, &parked, error) != PO_OK)
-                return error->kind;
-        if (!parked)
                 return PO_OK;
         sql_reset(sql);
         sql_raw(sql, "UPDATE parked FORCE INDEX (parked_order) SET due_at = UTC_TIMESTAMP(6)"
@@ -140,6 +140,51 @@ enum po_class parked_make_due(struct db *db, struct sql *sql, const struct order
         if (db_exec(db, sql, NULL, error) != PO_OK)
                 return po_within(error, "make parked notifications due");
         return PO_OK;
+}
+
+/* What awaits a payment whose order it does not know. */
+static enum po_class make_due_by_keys(struct db *db, struct sql *sql,
+                                      struct posting *const *settled, size_t count,
+                                      struct po_error *error)
+{
+        if (count == 0)
+                return PO_OK;
+        sql_reset(sql);
+        sql_raw(sql, "UPDATE parked FORCE INDEX (parked_awaits) SET due_at = UTC_TIMESTAMP(6)"
+                     " WHERE reason <> '" PARKED_PAUSED "' AND (");
+        for (size_t i = 0; i < count; i++) {
+                sql_raw(sql, i == 0 ? "(tenant_id = " : " OR (tenant_id = ");
+                sql_integer(sql, settled[i]->notification->tenant_id);
+                sql_raw(sql, " AND awaits = ");
+                sql_text(sql, settled[i]->notification->key);
+                sql_raw(sql, ")");
+        }
+        sql_raw(sql, ")");
+        if (db_exec(db, sql, NULL, error) != PO_OK)
+                return po_within(error, "make due what awaits payments");
+        return PO_OK;
+}
+
+enum po_class parked_make_due_by(struct db *db, struct sql *sql, const struct order_id *orders,
+                                 size_t count, struct posting *const *settled, size_t settled_count,
+                                 struct po_error *error)
+{
+        bool parked = false;
+        if (count + settled_count == 0)
+                return PO_OK;
+        if (is_anything_parked(db, sql, &parked, error) != PO_OK)
+                return error->kind;
+        if (!parked)
+                return PO_OK;
+        if (make_due_by_orders(db, sql, orders, count, error) != PO_OK)
+                return error->kind;
+        return make_due_by_keys(db, sql, settled, settled_count, error);
+}
+
+enum po_class parked_make_due(struct db *db, struct sql *sql, const struct order_id *orders,
+                              size_t count, struct po_error *error)
+{
+        return parked_make_due_by(db, sql, orders, count, NULL, 0, error);
 }
 
 static enum po_class copy_row(struct db *db, struct parked_row *row, struct po_error *error)

@@ -43,6 +43,13 @@ PO_MUST_USE enum po_class parked_make_due(struct db *db, struct sql *sql,
                                           const struct order_id *orders, size_t count,
                                           struct po_error *error);
 
+/* The same, and what awaits one of these settled postings without knowing its order: a refund that
+ * names only its payment. */
+PO_MUST_USE enum po_class parked_make_due_by(struct db *db, struct sql *sql,
+                                             const struct order_id *orders, size_t count,
+                                             struct posting *const *settled, size_t settled_count,
+                                             struct po_error *error);
+
 /* One row that was taken for another try. */
 struct parked_row {
         int64_t claim_id;

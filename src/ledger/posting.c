@@ -1,6 +1,7 @@
 #include "ledger/posting.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,12 +9,15 @@
 #include "ledger/account.h"
 #include "ledger/entry.h"
 #include "ledger/judge.h"
+#include "ledger/judge_refund.h"
+#include "ledger/judge_reversal.h"
 #include "ledger/letter.h"
 #include "ledger/order.h"
 #include "ledger/outbox.h"
 #include "ledger/outcome.h"
 #include "ledger/parked.h"
 #include "ledger/review.h"
+#include "ledger/rows.h"
 
 /* COMMITs without an answer that one call reads after; then the records come again instead. */
 enum { ANSWERS_LOST_MAX = 3 };
@@ -34,9 +38,8 @@ struct ledger {
         struct posting **settled; /* those with an outcome to write, by claim */
         size_t settled_count;
         struct posting **picked; /* some of them, for one statement */
-        struct order_id *order_ids;
-        struct order *orders; /* locked rows, ascending */
-        size_t orders_count;
+        struct rows rows;        /* what they are judged on, locked */
+        bool may_race; /* a unique key beside the fence may have spoken: see posting_run() */
 };
 
 enum po_class ledger_open(struct ledger **ledger_out, struct db *db, const struct rules *rules,
@@ -52,12 +55,10 @@ enum po_class ledger_open(struct ledger **ledger_out, struct db *db, const struc
         ledger->set = calloc(capacity, sizeof(struct posting *));
         ledger->settled = calloc(capacity, sizeof(struct posting *));
         ledger->picked = calloc(capacity, sizeof(struct posting *));
-        ledger->order_ids = calloc(capacity, sizeof *ledger->order_ids);
-        ledger->orders = calloc(capacity, sizeof *ledger->orders);
-        if (ledger->set == NULL || ledger->settled == NULL || ledger->picked == NULL ||
-            ledger->order_ids == NULL || ledger->orders == NULL)
+        if (ledger->set == NULL || ledger->settled == NULL || ledger->picked == NULL)
                 return po_fail(error, PO_SYSTEMIC, 0, "out of memory for %zu postings", capacity);
-        if (claims_open(&ledger->claims, db, capacity, error) != PO_OK ||
+        if (rows_open(&ledger->rows, capacity, error) != PO_OK ||
+            claims_open(&ledger->claims, db, capacity, error) != PO_OK ||
             accounts_open(&ledger->accounts, db, error) != PO_OK ||
             entries_open(&ledger->entries, ledger->accounts, capacity, error) != PO_OK)
                 return error->kind;
@@ -76,8 +77,7 @@ void ledger_close(struct ledger *ledger)
         free(ledger->set);
         free(ledger->settled);
         free(ledger->picked);
-        free(ledger->order_ids);
-        free(ledger->orders);
+        rows_close(&ledger->rows);
         free(ledger);
 }
 
@@ -121,11 +121,6 @@ static int compare_claims(const void *left, const void *right)
         return a->claim_id < b->claim_id ? -1 : a->claim_id > b->claim_id;
 }
 
-static int compare_order_ids(const void *left, const void *right)
-{
-        return order_id_compare(left, right);
-}
-
 static int compare_orders(const void *left, const void *right)
 {
         const struct order *a = left, *b = right;
@@ -152,72 +147,46 @@ static void take_back_verdicts(struct ledger *ledger)
         }
 }
 
-/* The orders that the set names, sorted, each once. */
-static size_t collect_orders(struct ledger *ledger)
-{
-        size_t count = 0;
-        for (size_t i = 0; i < ledger->set_count; i++) {
-                const struct posting *posting = ledger->set[i];
-                if (posting->rule->subject == RULE_POSTS_ONLY ||
-                    posting->notification->order_no[0] == '\0')
-                        continue;
-                ledger->order_ids[count++] = (struct order_id){ posting->notification->tenant_id,
-                                                                posting->notification->order_no };
-        }
-        qsort(ledger->order_ids, count, sizeof *ledger->order_ids, compare_order_ids);
-        size_t kept = 0;
-        for (size_t i = 0; i < count; i++)
-                if (kept == 0 ||
-                    order_id_compare(&ledger->order_ids[kept - 1], &ledger->order_ids[i]) != 0)
-                        ledger->order_ids[kept++] = ledger->order_ids[i];
-        return kept;
-}
-
-static struct order *find_order(struct ledger *ledger, const struct po_notification *notification)
-{
-        struct order_id wanted = { notification->tenant_id, notification->order_no };
-        size_t low = 0, high = ledger->orders_count;
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-                struct order *order = &ledger->orders[middle];
-                struct order_id here = { order->tenant_id, order->order_no };
-                int way = order_id_compare(&here, &wanted);
-                if (way == 0)
-                        return order;
-                if (way < 0)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return NULL;
-}
-
 /* Orders that a rule makes from the notification: their own commit, an order that is there stays.
  */
 static enum po_class create_orders(struct ledger *ledger, struct po_error *error)
 {
-        ledger->orders_count = 0;
+        struct rows *rows = &ledger->rows;
+        rows->orders_count = 0;
         for (size_t i = 0; i < ledger->set_count; i++) {
                 const struct po_notification *notification = ledger->set[i]->notification;
                 const struct event_rule *rule = ledger->set[i]->rule;
                 if (rule->create[0] == '\0' || notification->order_no[0] == '\0' ||
                     notification->amount_kind != PO_AMOUNT_THIS)
                         continue;
-                struct order *order = &ledger->orders[ledger->orders_count++];
+                struct order *order = &rows->orders[rows->orders_count++];
                 *order = (struct order){ .tenant_id = notification->tenant_id,
                                          .amount_minor = notification->amount_minor };
                 memcpy(order->order_no, notification->order_no, sizeof order->order_no);
                 memcpy(order->currency, notification->currency, sizeof order->currency);
                 memcpy(order->status, rule->create, sizeof order->status);
         }
-        qsort(ledger->orders, ledger->orders_count, sizeof *ledger->orders, compare_orders);
-        return orders_insert(ledger->db, &ledger->sql, ledger->orders, ledger->orders_count, error);
+        qsort(rows->orders, rows->orders_count, sizeof *rows->orders, compare_orders);
+        return orders_insert(ledger->db, &ledger->sql, rows->orders, rows->orders_count, error);
+}
+
+/* A reversal without an amount is of the payment's. */
+static void name_currency(struct posting *posting)
+{
+        const char *currency = posting->notification->amount_kind != PO_AMOUNT_NONE
+                                       ? posting->notification->currency
+                                       : posting->subject.currency;
+        memcpy(posting->currency, currency, sizeof posting->currency);
 }
 
 /* What the transaction needs and does not make itself, each in its own commit before BEGIN. */
 static enum po_class prepare(struct ledger *ledger, struct po_error *error)
 {
         accounts_trim(ledger->accounts);
+        if (subjects_find(ledger->db, &ledger->sql, ledger->set, ledger->set_count, error) != PO_OK)
+                return error->kind;
+        for (size_t i = 0; i < ledger->set_count; i++)
+                name_currency(ledger->set[i]);
         for (size_t i = 0; i < ledger->set_count; i++)
                 if (entries_want_accounts(ledger->entries, ledger->set[i], error) != PO_OK)
                         return error->kind;
@@ -226,22 +195,58 @@ static enum po_class prepare(struct ledger *ledger, struct po_error *error)
         return create_orders(ledger, error);
 }
 
+static void judge_one(struct ledger *ledger, struct posting *posting, struct judgement *judgement)
+{
+        struct order *order = rows_order(&ledger->rows, posting);
+        const struct event_rule *rule = posting->rule;
+        if (rule->subject == RULE_REFUND)
+                judge_refund(rule, posting->notification, posting->claim_id, order,
+                             rows_refund(&ledger->rows, posting), judgement);
+        else if (rule->reverses[0] != '\0')
+                judge_reversal(rule, posting->notification, &posting->subject, order, judgement);
+        else
+                judge(ledger->rules, rule, posting->notification, order, judgement);
+        if (posting->gave_up)
+                judge_give_up(rule, order, judgement);
+}
+
+/* The payment that was reversed just now is reversed for all that stand behind. */
+static void note_reversed(struct ledger *ledger, int64_t claim_id)
+{
+        for (size_t i = 0; i < ledger->set_count; i++)
+                if (ledger->set[i]->subject.claim_id == claim_id)
+                        ledger->set[i]->subject.reversed = true;
+}
+
+static void take_judgement(struct ledger *ledger, struct posting *posting,
+                           const struct judgement *judgement)
+{
+        struct order *order = rows_order(&ledger->rows, posting);
+        posting->verdict = judgement->verdict;
+        posting->reason = judgement->reason;
+        posting->review = judgement->review;
+        posting->amount_minor = judgement->amount_minor;
+        posting->reverses = judgement->reverses;
+        posting->silent = judgement->silent;
+        posting->unblocked = judgement->unblocked;
+        memcpy(posting->result, judgement->result, sizeof posting->result);
+        snprintf(posting->status, sizeof posting->status, "%s", order != NULL ? order->status : "");
+        if (!verdict_is_outcome(posting->verdict))
+                return;
+        ledger->settled[ledger->settled_count++] = posting;
+        if (order != NULL && (order->moved || posting->verdict != VERDICT_SKIPPED))
+                order->touched = true;
+        if (posting->reverses != 0)
+                note_reversed(ledger, posting->reverses);
+}
+
 static void judge_all(struct ledger *ledger)
 {
         ledger->settled_count = 0;
         for (size_t i = 0; i < ledger->set_count; i++) {
-                struct posting *posting = ledger->set[i];
                 struct judgement judgement;
-                struct order *order = find_order(ledger, posting->notification);
-                judge(ledger->rules, posting->rule, posting->notification, order, &judgement);
-                if (posting->gave_up)
-                        judge_give_up(posting->rule, posting->notification, order, &judgement);
-                posting->verdict = judgement.verdict;
-                posting->reason = judgement.reason;
-                posting->review = judgement.review;
-                memcpy(posting->result, judgement.result, sizeof posting->result);
-                if (verdict_is_outcome(posting->verdict))
-                        ledger->settled[ledger->settled_count++] = posting;
+                judge_one(ledger, ledger->set[i], &judgement);
+                take_judgement(ledger, ledger->set[i], &judgement);
         }
         qsort(ledger->settled, ledger->settled_count, sizeof(struct posting *), compare_claims);
 }
@@ -251,9 +256,9 @@ static void find_unblocked(struct ledger *ledger)
 {
         for (size_t i = 0; i < ledger->set_count; i++) {
                 struct posting *posting = ledger->set[i];
-                const struct order *order = find_order(ledger, posting->notification);
-                posting->unblocked =
-                        posting->verdict == VERDICT_PARKED && order != NULL && order->moved;
+                const struct order *order = rows_order(&ledger->rows, posting);
+                if (posting->verdict == VERDICT_PARKED && order != NULL && order->touched)
+                        posting->unblocked = true;
         }
 }
 
@@ -262,9 +267,10 @@ static enum po_class insert_outbox(struct ledger *ledger, struct po_error *error
         outbox_reset(&ledger->outbox);
         for (size_t i = 0; i < ledger->set_count; i++) {
                 const struct posting *posting = ledger->set[i];
-                if (posting->verdict == VERDICT_POSTED && posting->rule->outbox[0] != '\0')
+                if (posting->verdict == VERDICT_POSTED && posting->rule->outbox[0] != '\0' &&
+                    !posting->silent)
                         outbox_add(&ledger->outbox, posting, posting->rule->outbox,
-                                   posting->rule->to);
+                                   posting->status);
         }
         return outbox_insert(&ledger->outbox, ledger->db, error);
 }
@@ -277,6 +283,13 @@ static enum po_class insert_reviews(struct ledger *ledger, struct po_error *erro
                 if (ledger->settled[i]->review != NULL)
                         ledger->picked[count++] = ledger->settled[i];
         return reviews_insert(ledger->db, &ledger->sql, NULL, ledger->picked, count, false, error);
+}
+
+/* Refunds and reversals name a payment, not each other. */
+static bool may_be_awaited(const struct posting *posting)
+{
+        return (posting->verdict == VERDICT_POSTED || posting->verdict == VERDICT_SUSPENSE) &&
+               posting->rule->subject == RULE_ORDER && posting->rule->reverses[0] == '\0';
 }
 
 /*
@@ -293,13 +306,12 @@ static enum po_class move_parked(struct ledger *ledger, struct po_error *error)
         if (parked_delete(ledger->db, &ledger->sql, ledger->picked, count, error) != PO_OK)
                 return error->kind;
 
-        size_t moved = 0;
-        for (size_t i = 0; i < ledger->orders_count; i++)
-                if (ledger->orders[i].moved)
-                        ledger->order_ids[moved++] =
-                                (struct order_id){ ledger->orders[i].tenant_id,
-                                                   ledger->orders[i].order_no };
-        return parked_make_due(ledger->db, &ledger->sql, ledger->order_ids, moved, error);
+        size_t touched = rows_touched(&ledger->rows), awaited = 0;
+        for (size_t i = 0; i < ledger->settled_count; i++)
+                if (may_be_awaited(ledger->settled[i]))
+                        ledger->picked[awaited++] = ledger->settled[i];
+        return parked_make_due_by(ledger->db, &ledger->sql, ledger->rows.ids, touched,
+                                  ledger->picked, awaited, error);
 }
 
 /* A unique key other than the fence's has no business to say anything here. */
@@ -314,7 +326,12 @@ static enum po_class write_effects(struct ledger *ledger, struct po_error *error
 {
         struct db *db = ledger->db;
         struct sql *sql = &ledger->sql;
-        enum po_class kind = orders_move(db, sql, ledger->orders, ledger->orders_count, error);
+        struct rows *rows = &ledger->rows;
+        ledger->may_race = true;
+        if (refunds_write(db, sql, rows->refunds, rows->refunds_count, error) != PO_OK)
+                return error->kind; /* EXISTS: registered meanwhile, for another order */
+        ledger->may_race = false;
+        enum po_class kind = orders_move(db, sql, rows->orders, rows->orders_count, error);
         if (kind == PO_OK)
                 kind = entries_insert(ledger->entries, db, sql, ledger->settled,
                                       ledger->settled_count, error);
@@ -331,21 +348,32 @@ static enum po_class write_effects(struct ledger *ledger, struct po_error *error
         return kind == PO_OK ? PO_OK : must_not_exist(kind, error);
 }
 
+static bool reverses_any(const struct ledger *ledger)
+{
+        for (size_t i = 0; i < ledger->settled_count; i++)
+                if (ledger->settled[i]->reverses != 0)
+                        return true;
+        return false;
+}
+
 /* What stands between BEGIN and COMMIT. */
 static enum po_class write_posting(struct ledger *ledger, struct po_error *error)
 {
-        size_t orders = collect_orders(ledger);
+        ledger->settled_count = 0;
+        ledger->may_race = false;
         if (PO_FAILPOINT("posting.begun") != PO_OK ||
-            orders_lock(ledger->db, &ledger->sql, ledger->order_ids, orders, ledger->orders,
-                        &ledger->orders_count, error) != PO_OK ||
+            rows_lock(&ledger->rows, ledger->db, &ledger->sql, ledger->set, ledger->set_count,
+                      error) != PO_OK ||
             PO_FAILPOINT("posting.locked") != PO_OK ||
             outcomes_refuse(ledger->db, &ledger->sql, ledger->set, ledger->set_count, error) !=
-                    PO_OK)
+                    PO_OK ||
+            subjects_read(ledger->db, &ledger->sql, ledger->set, ledger->set_count, error) != PO_OK)
                 return error->kind;
         judge_all(ledger);
         find_unblocked(ledger);
         if (ledger->settled_count == 0)
                 return PO_OK;
+        ledger->may_race = reverses_any(ledger);
         if (outcomes_insert(ledger->db, &ledger->sql, ledger->settled, ledger->settled_count,
                             error) != PO_OK ||
             PO_FAILPOINT("posting.fenced") != PO_OK || write_effects(ledger, error) != PO_OK ||
@@ -438,16 +466,27 @@ static enum po_class read_after_uncertain(struct ledger *ledger, struct posting 
         return PO_OK;
 }
 
+/* Somebody registered the same refund, or reversed the same payment, between our read and our
+ * insert: judged once more on what is there now. A second time is a bug. */
+static bool may_try_again(const struct ledger *ledger, bool *raced)
+{
+        if (*raced || !ledger->may_race)
+                return false;
+        *raced = true;
+        return true;
+}
+
 enum po_class posting_run(struct ledger *ledger, struct posting **postings, size_t count,
                           struct po_error *error)
 {
         assert(count <= ledger->capacity);
         unsigned answers_lost = 0;
+        bool raced = false;
         for (size_t before = SIZE_MAX;;) {
                 pick_ours(ledger, postings, count);
                 if (ledger->set_count == 0)
                         return PO_OK;
-                if (ledger->set_count >= before)
+                if (ledger->set_count >= before && !may_try_again(ledger, &raced))
                         return po_fail(error, PO_BUG, 0,
                                        "a unique key refused an outcome that is not there");
                 before = ledger->set_count;

@@ -19,7 +19,8 @@ static void write_review(struct sql *sql, const char *reason, const struct posti
         sql_raw(sql, ",");
         sql_binary(sql, posting->first_fingerprint, PO_FINGERPRINT_BYTES);
         sql_raw(sql, ",");
-        sql_text(sql, notification->order_no);
+        sql_text(sql, posting->subject.order_no[0] != '\0' ? posting->subject.order_no
+                                                           : notification->order_no);
         sql_raw(sql, ",");
         if (notification->amount_kind == PO_AMOUNT_NONE) {
                 sql_raw(sql, "NULL,NULL,");

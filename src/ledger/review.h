@@ -17,6 +17,13 @@
 #define REVIEW_SECOND_PAYMENT "SECOND_PAYMENT" /* the order records another payment */
 #define REVIEW_AMOUNT_DIFFERS "AMOUNT_DIFFERS" /* amount or currency is not the order's */
 #define REVIEW_STATE_REFUSED  "STATE_REFUSED"  /* the order's state is in no list of the rule */
+#define REVIEW_REFUND_DIFFERS                                                                      \
+        "REFUND_DIFFERS"                       /* not as registered: order, amount, currency, txn  \
+                                                */
+#define REVIEW_REFUND_EXCEEDS "REFUND_EXCEEDS" /* more than was paid */
+#define REVIEW_REFUND_OPEN    "REFUND_OPEN" /* a payment was reversed that refunds were made of */
+/* Posted, and nobody had registered it before. */
+#define REVIEW_REFUND_UNREGISTERED "REFUND_UNREGISTERED"
 
 /*
  * Inserts one item a posting, inside the caller's transaction or, without one, in its own commit.

@@ -25,6 +25,16 @@ def entries(number, *lines):
         for place, (account, amount, currency) in enumerate(lines))
 
 
+def reversal(number, of):
+    return outcome(number, result='{"posted":"FAILED"}').replace("settled_at)", "settled_at, reverses)")[:-1] + f", {of})"
+
+
+def refund(number, status="SUCCEEDED", reserved=0, claim_id="NULL", order="O1"):
+    txn = "NULL" if claim_id == "NULL" else "'R1'"
+    return f"INSERT INTO refund VALUES (1, '{number}', '{order}', 10, 'CNY', '{status}', {reserved}, 'WECHAT', {txn}," \
+           f" {claim_id}, 'NOTICE', {NOW}, NULL)"
+
+
 def order(number, txn, status="PAID", moved=NOW):
     return "INSERT INTO payment_order (tenant_id, order_no, amount, currency, status, paid_channel, paid_txn," \
            f" paid_amount, moved_at) VALUES (1, '{number}', 1000, 'CNY', '{status}', 'WECHAT', '{txn}', 1000, {moved})"
@@ -52,6 +62,14 @@ IN_ORDER = [
     entries(4, (1, 0, "CNY"), (2, 0, "CNY")),
     claim(5), outcome(5, "DISCARDED", "{}"),
     order("O5", "elsewhere", moved="NULL"),
+    # A refund that stands, one that is reserved, one that was taken back.
+    order("O6", "elsewhere", moved="NULL"), "UPDATE payment_order SET refunded = 10, refund_reserved = 10 WHERE order_no = 'O6'",
+    claim(6, "O6", event="REFUND"), outcome(6, result='{"posted":"SUCCEEDED"}'), refund("F6", claim_id=6, order="O6"),
+    entries(6, (1, 10, "CNY"), (2, -10, "CNY")), refund("F7", "REGISTERED", 10, order="O6"),
+    claim(7, "O6", event="REFUND"), outcome(7, result='{"posted":"SUCCEEDED"}'), refund("F8", "FAILED", order="O6"),
+    entries(7, (1, 10, "CNY"), (2, -10, "CNY")),
+    claim(8, "O6", event="REFUND_FAILED"), reversal(8, 7), entries(8, (1, -10, "CNY"), (2, 10, "CNY")),
+    "UPDATE balance SET amount = amount + IF(account_id = 1, 10, -10) WHERE slot = 0 AND account_id < 3",
 ]
 BROKEN = {
     "outcome without claim": [outcome(9, "SKIPPED", "{}")],
@@ -71,15 +89,23 @@ BROKEN = {
     "order paid twice": [claim(9), outcome(9), entries(9, (1, 0, "CNY"))],
     "order names another payment": ["UPDATE payment_order SET paid_txn = 'T2' WHERE order_no = 'O1'"],
     "order paid by nothing settled": [order("O9", "T9"), claim(9, "O9")],
+    "refunds differ": ["UPDATE payment_order SET refunded = 11 WHERE order_no = 'O6'"],
+    "refunded beyond what was paid": ["UPDATE payment_order SET refund_reserved = 991 WHERE order_no = 'O6'"],
+    "refund without order": [refund("F9", "FAILED", order="O9")],
+    "refund without its posting": ["UPDATE refund SET status = 'FAILED' WHERE refund_no = 'F6'"],
+    "posting without its refund": ["UPDATE refund SET claim_id = NULL, txn = NULL WHERE refund_no = 'F6'"],
+    "reversal of nothing": [claim(9), reversal(9, 999)],
+    "reversal is no negation": ["UPDATE entry SET amount = -11 WHERE claim_id = 8 AND line = 0"],
     "review without claim": ["INSERT INTO review (tenant_id, claim_id, reason, fingerprint, first_fingerprint, order_no,"
                              " source_topic, source_partition, source_offset, state, created_at)"
                              f" VALUES (1, 9, 'ORPHAN', {HASH}, {HASH}, 'O1', 't', 0, 0, 'OPEN', {NOW})"],
     "parked without claim": [f"INSERT INTO parked VALUES (9, 1, 'O1', 'WECHAT', 'TOO_EARLY', {NOW}, {NOW}, {NOW}, 0,"
-                             " '{}', '')"],
+                             " '{}', '', NULL, NULL)"],
 }
 MORE = {
     "entry of another tenant or currency": [claim(9, currency="'USD'"), outcome(9, result="{}"),
                                             entries(9, (1, 0, "CNY"))],
+    "refund without its posting": [refund("F9", "FAILED", claim_id=7, order="O6")],
     "money without entries": [claim(9, event="NEVER_POSTED"), outcome(9, "SUSPENSE", '{"suspense":"PAID"}')],
 }
 

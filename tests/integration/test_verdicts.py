@@ -304,17 +304,6 @@ def test_a_notification_that_the_profile_ignores_passes_without_a_claim(ledger, 
     assert books.count(db, "claim") == 0 and ledger.dead_letters() == [] and lag(ledger) == 0
 
 
-def test_a_refund_is_held_for_now(ledger, db):
-    ledger.configure({"events": {"REFUND_SUCCEEDED": {
-        "refund": {"from": ["REGISTERED"], "to": "SUCCEEDED", "already": ["SUCCEEDED"]},
-        "order": {"from": ["PAID", "SHIPPED"], "to": "REFUNDED"}}}})
-    books.register(db, "R1", status="PAID", paid=("WECHAT", "T1", 1000))
-    ledger.publish(notification("F1", "R1", event="REFUND_SUCCEEDED", refund_no="F1", parent="T1"))
-    assert ledger.drain() == AT_HOLD
-    assert "reason=REFUND_NOT_POSTED_YET" in log_of(ledger) and books.outcomes(db) == {}
-    assert books.order(db, "R1").status == "PAID"
-
-
 @pytest.mark.both_databases
 def test_a_key_twice_in_one_batch_is_posted_once_and_folded(ledger, db):
     books.register(db, "R1")

@@ -91,6 +91,9 @@ static inline struct posting *fixture_posting(size_t i, const struct event_rule 
                                      .claim_id = 1000 + (int64_t)i,
                                      .deliveries = 1 };
         memcpy(posting->first_fingerprint, FINGERPRINT_A, PO_FINGERPRINT_BYTES);
+        memcpy(posting->subject.order_no, notification->order_no, sizeof notification->order_no);
+        memcpy(posting->currency, notification->currency, sizeof posting->currency);
+        posting->amount_minor = notification->amount_minor;
         open_postings[i] = posting;
         return posting;
 }

@@ -142,7 +142,7 @@ START_TEST(more_than_64_bits_on_one_account_are_refused)
         start(PAYMENT_RULE);
         posted(0, "T1");
         posted(1, "T2");
-        notifications[0].amount_minor = INT64_MAX;
+        postings[0].amount_minor = INT64_MAX;
         make_accounts();
         ck_assert_int_eq(insert(2), PO_OK);
         ck_assert_int_eq(entries_move_balances(entries, db, &sql, &error), PO_RECORD);

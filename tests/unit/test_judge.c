@@ -198,19 +198,24 @@ START_TEST(a_rule_without_order_posts_whatever_the_order)
 }
 END_TEST
 
-START_TEST(a_refund_is_held_until_refunds_are_posted)
+START_TEST(promised_money_moves_the_order_and_is_no_payment)
 {
         struct po_notification *notification =
-                payment("REFUND_SUCCEEDED:\n"
-                        "  refund: { from: [REGISTERED], to: SUCCEEDED }\n"
-                        "  order: { from: [PENDING_PAY], to: REFUNDED }\n");
-        struct order order = order_of("PAID", "T0", 12880, "CNY");
+                payment("PAYMENT_AUTHORISED:\n"
+                        "  order: { from: [PENDING_PAY], to: AUTHORISED, already: [AUTHORISED] }\n"
+                        "  money: promised\n");
+        struct order order = order_of("PENDING_PAY", "", 1, "USD");
         judge_it(notification, &order);
-        is(VERDICT_HELD, "", "REFUND_NOT_POSTED_YET");
-        ck_assert(!order.moved);
-        notification->amount_kind = PO_AMOUNT_NONE;
-        judge_it(notification, NULL);
-        is(VERDICT_HELD, "", "REFUND_NOT_POSTED_YET");
+        is(VERDICT_POSTED, "{\"posted\":\"AUTHORISED\"}", NULL);
+        ck_assert_str_eq(order.paid_txn, "");
+        ck_assert_int_eq(order.paid_amount, 0);
+        ck_assert_int_eq(judgement.amount_minor, 0);
+        judge_it(notification, &order);
+        is(VERDICT_SKIPPED, "{\"skipped\":\"AUTHORISED\"}", NULL);
+        ck_assert_ptr_null(judgement.review);
+        order = order_of("CLOSED", "", 1, "USD");
+        judge_it(notification, &order);
+        is(VERDICT_REJECTED, "", "STATE_REFUSED");
 }
 END_TEST
 
@@ -277,7 +282,7 @@ END_TEST
 
 static void give_up(const struct po_notification *notification, const struct order *order)
 {
-        judge_give_up(rules_find(rules, notification->event), notification, order, &judgement);
+        judge_give_up(rules_find(rules, notification->event), order, &judgement);
 }
 
 START_TEST(one_with_money_gives_up_to_suspense_for_a_person)
@@ -351,7 +356,8 @@ UNIT_MAIN("judge", an_orders_state_and_payment_decide, a_moved_order_records_its
           the_same_txn_of_another_channel_is_another_payment,
           in_no_list_the_rules_otherwise_decides,
           any_amount_moves_the_order_where_the_configuration_says_any, an_unknown_order_parks,
-          a_rule_without_order_posts_whatever_the_order, a_refund_is_held_until_refunds_are_posted,
+          a_rule_without_order_posts_whatever_the_order,
+          promised_money_moves_the_order_and_is_no_payment,
           lines_without_an_amount_of_their_own_are_rejected,
           an_event_without_money_moves_the_order_and_records_no_payment,
           two_notifications_of_one_order_are_judged_one_after_the_other,

@@ -11,7 +11,7 @@ static size_t found;
 
 #define COLUMNS                                                                                    \
         "SELECT tenant_id, order_no, amount, currency, status, paid_channel, paid_txn,"            \
-        " paid_amount, refunded, refund_reserved FROM payment_order"
+        " paid_amount, refunded, refund_reserved, status_before_refund FROM payment_order"
 #define LOCKED   " FORCE INDEX (PRIMARY) WHERE "
 #define LOCK_END " ORDER BY tenant_id, order_no FOR UPDATE"
 
@@ -68,8 +68,8 @@ START_TEST(a_locked_row_is_read_whole)
         static const struct order_id ids[] = { { 1, "A" }, { 1, "B" }, { 2, "C" } };
         db = fake_db_open();
         fake_rows("FOR UPDATE");
-        fake_row("1", "A", "12880", "CNY", "PENDING_PAY", NULL, NULL, NULL, "0", "0");
-        fake_row("2", "C", "5", "JPY", "PAID", "SQB", "T1/2", "4", "3", "2");
+        fake_row("1", "A", "12880", "CNY", "PENDING_PAY", NULL, NULL, NULL, "0", "0", NULL);
+        fake_row("2", "C", "5", "JPY", "PAID", "SQB", "T1/2", "4", "3", "2", "SHIPPED");
         ck_assert_int_eq(orders_lock(db, &sql, ids, 3, orders, &found, &error), PO_OK);
         ck_assert_uint_eq(found, 2);
         ck_assert_str_eq(orders[0].order_no, "A");
@@ -86,6 +86,8 @@ START_TEST(a_locked_row_is_read_whole)
         ck_assert_str_eq(orders[1].paid_channel, "SQB");
         ck_assert_str_eq(orders[1].paid_txn, "T1/2");
         ck_assert_int_eq(orders[1].paid_amount, 4);
+        ck_assert_str_eq(orders[0].status_before_refund, "");
+        ck_assert_str_eq(orders[1].status_before_refund, "SHIPPED");
         ck_assert_int_eq(orders[1].refunded, 3);
         ck_assert_int_eq(orders[1].refund_reserved, 2);
 }
@@ -123,12 +125,13 @@ START_TEST(each_moved_order_is_written_once_under_the_state_it_was_read_in)
         orders[2] = order_of(2, "C", "PAID", "SHIPPED");
         fake_affect("UPDATE", 2);
         ck_assert_int_eq(orders_move(db, &sql, orders, 3, &error), PO_OK);
-        fake_saw("UPDATE (SELECT 1 AS tenant_id, 'A' AS order_no, 'PENDING_PAY' AS status_read,"
-                 " 'PAID' AS status, 'SQB' AS paid_channel, 'T1' AS paid_txn,"
-                 " 12880 AS paid_amount"
-                 " UNION ALL SELECT 2,'C','PAID','SHIPPED',NULL,NULL,0)"
-                 " m STRAIGHT_JOIN payment_order o FORCE INDEX (PRIMARY)"
-                 " ON o.tenant_id = m.tenant_id AND o.order_no = m.order_no");
+        fake_saw(
+                "UPDATE (SELECT 1 AS tenant_id, 'A' AS order_no, 'PENDING_PAY' AS status_read,"
+                " 'PAID' AS status, 'SQB' AS paid_channel, 'T1' AS paid_txn,"
+                " 12880 AS paid_amount, 0 AS refunded, 0 AS refund_reserved, NULL AS status_before_refund"
+                " UNION ALL SELECT 2,'C','PAID','SHIPPED',NULL,NULL,0,0,0,NULL)"
+                " m STRAIGHT_JOIN payment_order o FORCE INDEX (PRIMARY)"
+                " ON o.tenant_id = m.tenant_id AND o.order_no = m.order_no");
         unit_assert_in(fake_statement("UPDATE"), " WHERE o.status = m.status_read");
 }
 END_TEST
@@ -177,7 +180,7 @@ START_TEST(one_order_is_read_without_a_lock)
         unit_assert_not_in(fake_statement("SELECT"), "FOR UPDATE");
 
         fake_rows("FROM payment_order");
-        fake_row("1", "A", "12880", "CNY", "PAID", "SQB", "T1", "12880", "0", "0");
+        fake_row("1", "A", "12880", "CNY", "PAID", "SQB", "T1", "12880", "0", "0", NULL);
         ck_assert_int_eq(order_read(db, &sql, &wanted, orders, &is_there, &error), PO_OK);
         ck_assert(is_there);
         ck_assert_str_eq(orders[0].status, "PAID");
@@ -196,7 +199,7 @@ static enum po_class set(const char *status)
 static void paid_order(void)
 {
         fake_rows("FOR UPDATE");
-        fake_row("1", "A", "12880", "CNY", "PAID", "SQB", "T1", "12880", "0", "0");
+        fake_row("1", "A", "12880", "CNY", "PAID", "SQB", "T1", "12880", "0", "0", NULL);
 }
 
 START_TEST(setting_a_state_is_audited_in_the_same_transaction)
@@ -204,13 +207,14 @@ START_TEST(setting_a_state_is_audited_in_the_same_transaction)
         db = fake_db_open();
         paid_order();
         ck_assert_int_eq(set("CLOSED"), PO_OK);
-        fake_saw("BEGIN", COLUMNS LOCKED,
-                 "UPDATE (SELECT 1 AS tenant_id, 'A' AS order_no, 'PAID' AS status_read,"
-                 " 'CLOSED' AS status, 'SQB' AS paid_channel, 'T1' AS paid_txn,"
-                 " 12880 AS paid_amount)",
-                 "INSERT INTO audit (at, who, verb, what, why) VALUES (UTC_TIMESTAMP(6), 'ann',"
-                 "'order set','1/A PAID -> CLOSED','because')",
-                 "SELECT 1 FROM parked LIMIT 1", "COMMIT");
+        fake_saw(
+                "BEGIN", COLUMNS LOCKED,
+                "UPDATE (SELECT 1 AS tenant_id, 'A' AS order_no, 'PAID' AS status_read,"
+                " 'CLOSED' AS status, 'SQB' AS paid_channel, 'T1' AS paid_txn,"
+                " 12880 AS paid_amount, 0 AS refunded, 0 AS refund_reserved, NULL AS status_before_refund)",
+                "INSERT INTO audit (at, who, verb, what, why) VALUES (UTC_TIMESTAMP(6), 'ann',"
+                "'order set','1/A PAID -> CLOSED','because')",
+                "SELECT 1 FROM parked LIMIT 1", "COMMIT");
         ck_assert(fake_was_in_transaction("INSERT INTO audit"));
 }
 END_TEST
@@ -263,7 +267,7 @@ START_TEST(the_longest_order_fits_the_audit_line)
         const struct order_id id = { INT64_MIN, order_no };
         db = fake_db_open();
         fake_rows("FOR UPDATE");
-        fake_row("1", order_no, "1", "CNY", state, NULL, NULL, NULL, "0", "0");
+        fake_row("1", order_no, "1", "CNY", state, NULL, NULL, NULL, "0", "0", NULL);
         ck_assert_int_eq(order_set(db, &sql, &id, state, "ann", "because", &error), PO_OK);
         unit_assert_in(fake_statement("INSERT INTO audit"),
                        "S2345678901234567890123456789012 -> S2345678901234567890123456789012'");

@@ -51,6 +51,7 @@ START_TEST(without_money_or_state_the_payload_has_no_such_members)
         start();
         fixture_posting(0, NULL, "T1", "R8-1");
         notifications[0].amount_kind = PO_AMOUNT_NONE;
+        postings[0].amount_minor = 0;
         outbox_add(&outbox, &postings[0], "X", "");
         const char *text = insert();
         unit_assert_not_in(text, "amount_minor");

@@ -42,9 +42,10 @@ START_TEST(an_outcome_says_what_it_settled_and_which_delivery_did_it)
         notifications[0].occurred_at_us = 0;
         ck_assert_int_eq(outcomes_insert(db, &sql, open_postings, 1, &error), PO_OK);
         fake_saw("INSERT INTO outcome (claim_id, verdict, result_json, payload_hash, hash_version,"
-                 " source_topic, source_partition, source_offset, turn, effective_at, settled_at)"
+                 " source_topic, source_partition, source_offset, turn, effective_at, settled_at,"
+                 " reverses)"
                  " VALUES (1000,'SKIPPED','{\\\"skipped\\\":\\\"SHIPPED\\\"}'," FINGERPRINT_A_HEX
-                 ",1,'callbacks',0,100,0,'1970-01-01 00:00:00.000000',UTC_TIMESTAMP(6))");
+                 ",1,'callbacks',0,100,0,'1970-01-01 00:00:00.000000',UTC_TIMESTAMP(6),NULL)");
 }
 END_TEST
 

@@ -26,7 +26,7 @@ START_TEST(a_row_is_the_whole_notification_and_the_whole_record)
         parked(0, "T1", "ORDER_UNKNOWN");
         ck_assert_int_eq(parked_insert(db, &sql, open_postings, 1, 5000, &error), PO_OK);
         fake_saw("INSERT INTO parked (claim_id, tenant_id, order_no, channel, reason, due_at,"
-                 " first_parked_at, waits_since, tries, notification, raw) VALUES"
+                 " first_parked_at, waits_since, tries, notification, raw, awaits) VALUES"
                  " (1000,1,'R8-1','SQB','ORDER_UNKNOWN',"
                  "UTC_TIMESTAMP(6) + INTERVAL 5000000 MICROSECOND,"
                  "UTC_TIMESTAMP(6) + INTERVAL 0 MICROSECOND,UTC_TIMESTAMP(6),0,"

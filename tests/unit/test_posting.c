@@ -91,9 +91,9 @@ static void is_ours_again(size_t count)
 #define ANY_PARKED "SELECT 1 FROM parked LIMIT 1"
 #define PENDING    "{\"posted\":\"PAID\"}"
 #define order_row(order_no, status)                                                                \
-        fake_row("1", order_no, "12880", "CNY", status, NULL, NULL, NULL, "0", "0")
+        fake_row("1", order_no, "12880", "CNY", status, NULL, NULL, NULL, "0", "0", NULL)
 #define paid_row(order_no, status, txn)                                                            \
-        fake_row("1", order_no, "12880", "CNY", status, "SQB", txn, "12880", "0", "0")
+        fake_row("1", order_no, "12880", "CNY", status, "SQB", txn, "12880", "0", "0", NULL)
 #define KEY(txn) "SQB:" txn ":PAYMENT_RECEIVED"
 #define claimed(txn, id)                                                                           \
         fake_row("1", KEY(txn), id, "2", FINGERPRINT_A, "1", NULL, NULL, NULL, NULL, NULL, NULL,   \
@@ -116,23 +116,25 @@ START_TEST(a_payment_is_posted_in_the_order_of_the_contract)
         struct posting *posting = one_payment();
         posts(1);
         is(posting, VERDICT_POSTED, PENDING);
-        fake_saw("BEGIN",
-                 "SELECT tenant_id, order_no, amount, currency, status, paid_channel, paid_txn,"
-                 " paid_amount, refunded, refund_reserved FROM payment_order"
-                 " FORCE INDEX (PRIMARY) WHERE (tenant_id = 1 AND order_no IN ('A'))"
-                 " ORDER BY tenant_id, order_no FOR UPDATE",
-                 "INSERT INTO outcome (claim_id, verdict, result_json, payload_hash, hash_version,"
-                 " source_topic, source_partition, source_offset, turn, effective_at, settled_at)"
-                 " VALUES (1000,'POSTED','{\\\"posted\\\":\\\"PAID\\\"}'," FINGERPRINT_A_HEX
-                 ",1,'callbacks',0,100,0,NULL,UTC_TIMESTAMP(6))",
-                 "UPDATE (SELECT 1 AS tenant_id, 'A' AS order_no, 'PENDING_PAY' AS status_read,"
-                 " 'PAID' AS status, 'SQB' AS paid_channel, 'T1' AS paid_txn,"
-                 " 12880 AS paid_amount)",
-                 "INSERT INTO entry (claim_id, line, account_id, amount, currency) VALUES"
-                 " (1000,0,11,12880,'CNY'),(1000,1,10,-12880,'CNY')",
-                 "INSERT INTO outbox",
-                 "INSERT INTO balance (account_id, slot, amount) VALUES (10,0,-12880),(11,0,12880)",
-                 ANY_PARKED, "COMMIT");
+        fake_saw(
+                "BEGIN",
+                "SELECT tenant_id, order_no, amount, currency, status, paid_channel, paid_txn,"
+                " paid_amount, refunded, refund_reserved, status_before_refund FROM payment_order"
+                " FORCE INDEX (PRIMARY) WHERE (tenant_id = 1 AND order_no IN ('A'))"
+                " ORDER BY tenant_id, order_no FOR UPDATE",
+                "INSERT INTO outcome (claim_id, verdict, result_json, payload_hash, hash_version,"
+                " source_topic, source_partition, source_offset, turn, effective_at, settled_at,"
+                " reverses) VALUES (1000,'POSTED','{\\\"posted\\\":\\\"PAID\\\"}'," FINGERPRINT_A_HEX
+                ",1,'callbacks',0,100,0,NULL,UTC_TIMESTAMP(6),NULL)",
+                "UPDATE (SELECT 1 AS tenant_id, 'A' AS order_no, 'PENDING_PAY' AS status_read,"
+                " 'PAID' AS status, 'SQB' AS paid_channel, 'T1' AS paid_txn,"
+                " 12880 AS paid_amount, 0 AS refunded, 0 AS refund_reserved,"
+                " NULL AS status_before_refund)",
+                "INSERT INTO entry (claim_id, line, account_id, amount, currency) VALUES"
+                " (1000,0,11,12880,'CNY'),(1000,1,10,-12880,'CNY')",
+                "INSERT INTO outbox",
+                "INSERT INTO balance (account_id, slot, amount) VALUES (10,0,-12880),(11,0,12880)",
+                ANY_PARKED, "COMMIT");
         unit_assert_in(fake_statement("INSERT INTO outbox"), "'order','1:A','ORDER_PAID',");
         unit_assert_in(fake_statement("INSERT INTO outbox"), "\\\"status\\\":\\\"PAID\\\"");
         ck_assert(fake_was_in_transaction("INSERT INTO balance"));
@@ -365,7 +367,7 @@ START_TEST(what_waits_for_an_order_that_moved_is_made_due_in_the_same_transactio
         start();
         one_payment();
         payment(1, "T2", "B");
-        fake_row("1", "B", "12880", "CNY", "PAID", "SQB", "T2", "12880", "0", "0");
+        fake_row("1", "B", "12880", "CNY", "PAID", "SQB", "T2", "12880", "0", "0", NULL);
         fake_rows(ANY_PARKED);
         fake_row("1");
         posts(2);
@@ -374,6 +376,8 @@ START_TEST(what_waits_for_an_order_that_moved_is_made_due_in_the_same_transactio
                  "INSERT INTO balance", ANY_PARKED,
                  "UPDATE parked FORCE INDEX (parked_order) SET due_at = UTC_TIMESTAMP(6)"
                  " WHERE reason <> 'PAUSED' AND ((tenant_id = 1 AND order_no IN ('A')))",
+                 "UPDATE parked FORCE INDEX (parked_awaits) SET due_at = UTC_TIMESTAMP(6)"
+                 " WHERE reason <> 'PAUSED' AND ((tenant_id = 1 AND awaits = '" KEY("T1") "'))",
                  "COMMIT");
         ck_assert(fake_was_in_transaction("UPDATE parked"));
 }
@@ -414,7 +418,7 @@ START_TEST(one_with_money_that_gave_up_stands_in_suspense_with_a_review)
                  " (1000,0,11,12880,'CNY'),(1000,1,12,-12880,'CNY')",
                  "INSERT INTO review",
                  "INSERT INTO balance (account_id, slot, amount) VALUES (11,0,12880),(12,0,-12880)",
-                 UNPARK "(1000)", "COMMIT");
+                 UNPARK "(1000)", ANY_PARKED, "COMMIT");
         unit_assert_in(fake_statement(OUTCOME),
                        "(1000,'SUSPENSE','{\\\"suspense\\\":\\\"UNKNOWN\\\"}',");
         unit_assert_in(fake_statement("INSERT INTO review"), "(1,1000,'PARK_GAVE_UP',");
@@ -635,7 +639,7 @@ START_TEST(what_another_settled_before_the_lock_leaves_the_set_and_the_rest_post
         is(&postings[1], VERDICT_POSTED, PENDING);
         fake_saw("BEGIN", LOCK, "SELECT claim_id FROM outcome", "ROLLBACK", CLAIMS, "BEGIN",
                  "SELECT tenant_id, order_no, amount, currency, status, paid_channel, paid_txn,"
-                 " paid_amount, refunded, refund_reserved FROM payment_order"
+                 " paid_amount, refunded, refund_reserved, status_before_refund FROM payment_order"
                  " FORCE INDEX (PRIMARY) WHERE (tenant_id = 1 AND order_no IN ('B'))",
                  "SELECT claim_id FROM outcome WHERE claim_id IN (1001)", OUTCOME, "UPDATE",
                  "INSERT INTO entry", "INSERT INTO outbox", "INSERT INTO balance", UNPARK "(1001)",

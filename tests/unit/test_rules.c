@@ -112,22 +112,109 @@ START_TEST(a_state_is_known_when_something_names_it)
 }
 END_TEST
 
-START_TEST(a_refund_rule_is_understood)
+#define REGISTERS "Q:\n  refund: { create: REGISTERED }\n  order: { from: [PAID], wait: [NEW] }\n"
+#define PAYS                                                                                       \
+        "S:\n  refund: { from: [REGISTERED, FAILED], to: SUCCEEDED, already: [SUCCEEDED] }\n"      \
+        "  order: { from: [PAID, PARTIALLY_REFUNDED], wait: [NEW], to: refunded_total }\n"         \
+        "  post:\n" LINE
+#define FAILS                                                                                      \
+        "F:\n  refund: { from: [REGISTERED], reverse: [SUCCEEDED], to: FAILED,"                    \
+        " already: [FAILED] }\n"                                                                   \
+        "  order: { from: [PARTIALLY_REFUNDED, REFUNDED], to: refunded_total }\n"
+#define REFUND_ORDERS "initial: NEW\nexternal: [PAID]"
+
+START_TEST(what_a_refunds_rule_does_follows_from_its_members)
 {
-        const struct event_rule *rule = accepts(
-                "external: [PAID]", "REFUND_SUCCEEDED:\n"
-                                    "  refund: { from: [REGISTERED], to: SUCCEEDED }\n"
-                                    "  order: { from: [PAID], to: REFUNDED, wait: [PENDING_PAY] }\n"
-                                    "  post:\n" LINE);
+        const struct event_rule *rule = accepts(REFUND_ORDERS, REGISTERS PAYS FAILS);
         ck_assert_int_eq(rule->subject, RULE_REFUND);
-        ck_assert_str_eq(rule->to, "REFUNDED");
-        rule = accepts("external: [PAID]", "REFUND_SUCCEEDED:\n"
-                                           "  order: { from: [PAID], to: REFUNDED }\n"
-                                           "  refund: { from: [REGISTERED], to: SUCCEEDED }\n");
-        ck_assert_int_eq(rule->subject, RULE_REFUND);
-        ck_assert_str_eq(rule->to, "REFUNDED");
-        rule = accepts(NULL, "R:\n  refund: { from: [REGISTERED], to: SUCCEEDED }\n");
-        ck_assert_int_eq(rule->subject, RULE_REFUND);
+        ck_assert_int_eq(rule->refund.act, REFUND_REGISTERS);
+        ck_assert_str_eq(rule->refund.create, "REGISTERED");
+        ck_assert_ptr_eq(rules_registering(rules), rule);
+        rule = rules_find(rules, "S");
+        ck_assert_int_eq(rule->refund.act, REFUND_PAYS);
+        ck_assert(rule->to_refunded_total && states_have(&rule->refund.from, "FAILED"));
+        ck_assert_str_eq(rule->to, "");
+        ck_assert_str_eq(rule->refund.to, "SUCCEEDED");
+        ck_assert_str_eq(rule->parent, "PAYMENT_RECEIVED");
+        rule = rules_find(rules, "F");
+        ck_assert_int_eq(rule->refund.act, REFUND_RELEASES);
+        ck_assert(states_have(&rule->refund.reverse, "SUCCEEDED"));
+        ck_assert(rules_know_status(rules, "REFUNDED"));
+
+        accepts(REFUND_ORDERS, PAYS "A:\n  refund: { from: [REGISTERED], to: FAILED }\n");
+        ck_assert_int_eq(rules_find(rules, "A")->refund.act, REFUND_RELEASES);
+        ck_assert_ptr_null(rules_registering(rules));
+}
+END_TEST
+
+START_TEST(a_refunds_rule_that_would_lose_money_is_refused)
+{
+        refuses(NULL, "S:\n  refund: { from: [REGISTERED], to: SUCCEEDED }\n",
+                "e:2:3: event S: SUCCEEDED needs order");
+        refuses(REFUND_ORDERS, "S:\n  refund: { from: [REGISTERED], to: DONE }\n  post:\n" LINE,
+                "e:2:3: event S: only a refund that reached the payer is posted");
+        refuses(REFUND_ORDERS,
+                "S:\n  refund: { from: [REGISTERED], to: DONE }\n"
+                "  order: { from: [PAID], to: REFUNDED }\n",
+                "e:2:3: event S: a refund moves its order to refunded_total");
+        refuses(REFUND_ORDERS, "S:\n  order: { from: [PAID], to: refunded_total }\n",
+                "e:2:3: event S: refunded_total needs `refund`");
+        refuses(NULL, "Q:\n  refund: { create: REGISTERED, to: X }\n", "e:2:11: create stands");
+        refuses(NULL, "S:\n  refund: { to: X }\n", "e:2:11: required member \"from\"");
+        refuses(NULL, "S:\n  refund: { from: [REGISTERED] }\n", "e:2:11: required member \"to\"");
+}
+END_TEST
+
+START_TEST(an_event_without_a_way_is_refused)
+{
+        refuses(NULL, "A:\n  order: { from: [], to: PAID }\n", "e:2:");
+        refuses(NULL,
+                "A:\n" ORDER
+                "B:\n  order: { from: [Y], to: X }\nC:\n  order: { from: [X], to: Y }\n",
+                "e:4:3: event B: nothing leads to state Y");
+        refuses(REFUND_ORDERS, FAILS "A:\n  refund: { from: [LOST], to: GONE }\n", "e:");
+        refuses(REFUND_ORDERS, "Q:\n  refund: { create: REGISTERED }\n",
+                "e:2:3: event Q has no way");
+}
+END_TEST
+
+START_TEST(a_reversal_has_the_lines_of_its_payment_the_other_way_round)
+{
+        static const char reversal[] = "P:\n" ORDER "  post:\n" LINE
+                                       "R:\n  reverses: P\n  order: { from: [PAID], to: LOST }\n";
+        accepts(NULL, reversal);
+        const struct event_rule *rule = rules_find(rules, "R");
+        ck_assert_str_eq(rule->reverses, "P");
+        ck_assert_uint_eq(rule->suspense_count, 1);
+        ck_assert_str_eq(rule->suspense[0].debit, "suspense:{channel}");
+        ck_assert_str_eq(rule->suspense[0].credit, "a");
+        refuses(NULL, "R:\n" ORDER "  reverses: P\n", "e:2:3: event R: reverses P, which is no");
+        refuses(NULL, "P:\n" ORDER "R:\n" ORDER "  reverses: P\n  post:\n" LINE,
+                "e:4:3: event R: a reversal posts what P posted");
+}
+END_TEST
+
+START_TEST(fee_and_net_balance_for_every_fee)
+{
+        const struct event_rule *rule = accepts(NULL, "P:\n" ORDER "  post:\n"
+                                                      "    - { debit: a, amount: net }\n"
+                                                      "    - { debit: fees, amount: fee }\n"
+                                                      "    - { credit: b, amount: amount }\n");
+        ck_assert_int_eq(rule->lines[0].amount, LINE_NET);
+        ck_assert_int_eq(rule->lines[1].amount, LINE_FEE);
+        ck_assert_int_eq(rule->lines[2].amount, LINE_AMOUNT);
+        refuses(NULL, "P:\n  post: [ { debit: a, amount: net }, { credit: b, amount: amount } ]\n",
+                "e:2:9: unbalanced: fee is debited -1 times and credited 0 times");
+        refuses(NULL, "P:\n  post: [ { debit: a, amount: fee }, { credit: b, amount: amount } ]\n",
+                "e:2:9: unbalanced: amount is debited 0 times and credited 1 times");
+}
+END_TEST
+
+START_TEST(a_refund_in_suspense_is_debited_there)
+{
+        accepts(REFUND_ORDERS, PAYS FAILS);
+        ck_assert_str_eq(rules_at(rules, 0)->suspense[0].debit, "suspense:{channel}");
+        ck_assert_str_eq(rules_at(rules, 0)->suspense[0].credit, "b");
 }
 END_TEST
 
@@ -169,7 +256,7 @@ START_TEST(a_line_without_a_side_is_refused)
         refuses(NULL, "A:\n  post:\n    - { amount: amount }\n", "e:3:7: a line needs");
         refuses(NULL, "A:\n  post:\n    - a\n", "e:3:7: a line must be");
         refuses(NULL, "A:\n  post: { debit: a }\n", "e:2:9: post must be a list");
-        refuses(NULL, "A:\n  post:\n    - { debit: a, credit: b, amount: fee }\n", "e:3:38: ");
+        refuses(NULL, "A:\n  post:\n    - { debit: a, credit: b, amount: gross }\n", "e:3:38: ");
 }
 END_TEST
 
@@ -305,11 +392,15 @@ END_TEST
 
 UNIT_MAIN("rules", a_whole_rule_is_read, without_orders_the_defaults_hold,
           a_rule_is_found_by_its_event_only, a_state_is_known_when_something_names_it,
-          a_refund_rule_is_understood, an_unknown_member_is_named_where_it_stands,
-          a_missing_member_is_named_at_its_map, debits_without_their_credits_are_unbalanced,
-          a_line_without_a_side_is_refused, more_lines_than_a_rule_holds_are_refused,
-          a_variable_that_no_account_has_is_shown, an_account_longer_than_its_column_is_refused,
-          a_state_that_nothing_leads_to_is_misspelt, a_state_stands_in_one_list_once,
-          an_event_that_does_nothing_is_refused, words_are_upper_case,
-          a_word_longer_than_its_column_is_refused, a_wrong_kind_of_node_is_refused,
-          no_rules_are_freed_like_any, in_suspense_every_credit_goes_to_the_suspense_account)
+          what_a_refunds_rule_does_follows_from_its_members,
+          a_refunds_rule_that_would_lose_money_is_refused, an_event_without_a_way_is_refused,
+          a_reversal_has_the_lines_of_its_payment_the_other_way_round,
+          fee_and_net_balance_for_every_fee, a_refund_in_suspense_is_debited_there,
+          an_unknown_member_is_named_where_it_stands, a_missing_member_is_named_at_its_map,
+          debits_without_their_credits_are_unbalanced, a_line_without_a_side_is_refused,
+          more_lines_than_a_rule_holds_are_refused, a_variable_that_no_account_has_is_shown,
+          an_account_longer_than_its_column_is_refused, a_state_that_nothing_leads_to_is_misspelt,
+          a_state_stands_in_one_list_once, an_event_that_does_nothing_is_refused,
+          words_are_upper_case, a_word_longer_than_its_column_is_refused,
+          a_wrong_kind_of_node_is_refused, no_rules_are_freed_like_any,
+          in_suspense_every_credit_goes_to_the_suspense_account)

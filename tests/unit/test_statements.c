@@ -62,7 +62,7 @@ static void answer(enum way way, size_t count)
         fake_rows("FOR UPDATE");
         for (size_t i = 0; i < count; i++)
                 fake_row("1", text("R", i, ""), "12880", "CNY", "PENDING_PAY", NULL, NULL, NULL,
-                         "0", "0");
+                         "0", "0", NULL);
         fake_affect("UPDATE (", count);
 }
 

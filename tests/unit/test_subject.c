@@ -1,0 +1,107 @@
+/* What a notification is about and does not say: a refund's order, a reversal's payment. */
+#include "fake_db.h"
+#include "posting_fixture.h"
+
+#define SUBJECT_RULES                                                                              \
+        PAYMENT_RULE                                                                               \
+        "PAYMENT_REVERSED:\n  reverses: PAYMENT_RECEIVED\n"                                        \
+        "  order: { from: [PAID], to: REVERSED }\n"                                                \
+        "REFUND_SUCCEEDED:\n  refund: { from: [REGISTERED], to: SUCCEEDED }\n"                     \
+        "  order: { from: [PAID], to: refunded_total }\n"
+
+static struct db *db;
+static struct sql sql;
+static struct rules *rules;
+
+static struct posting *start(const char *event, const char *txn, const char *order_no,
+                             const char *parent)
+{
+        db = fake_db_open();
+        rules_free(rules);
+        rules = fixture_rules(ORDERS_WITH_OTHERS, SUBJECT_RULES);
+        struct posting *posting = fixture_posting(0, rules_find(rules, event), txn, order_no);
+        snprintf(notifications[0].parent, sizeof notifications[0].parent, "%s", parent);
+        return posting;
+}
+
+static void find(void)
+{
+        ck_assert_int_eq(subjects_find(db, &sql, open_postings, 1, &error), PO_OK);
+}
+
+START_TEST(what_names_its_order_asks_nothing)
+{
+        struct posting *posting = start("PAYMENT_RECEIVED", "T1", "R1", "");
+        find();
+        ck_assert_str_eq(posting->subject.order_no, "R1");
+        start("REFUND_SUCCEEDED", "F1", "R1", "T1");
+        find();
+        fake_saw_nothing();
+}
+END_TEST
+
+START_TEST(a_refunds_order_stands_in_its_registration)
+{
+        struct posting *posting = start("REFUND_SUCCEEDED", "F1", "", "T1");
+        fake_rows("FROM refund");
+        fake_row("1", "F1", "R1", "300", "CNY", "REGISTERED", "300", NULL, NULL, NULL,
+                 "REGISTERED");
+        find();
+        ck_assert_str_eq(posting->subject.order_no, "R1");
+        fake_saw("SELECT tenant_id, refund_no");
+}
+END_TEST
+
+START_TEST(a_refunds_order_is_its_payments)
+{
+        struct posting *posting = start("REFUND_SUCCEEDED", "F1", "", "T1");
+        fake_rows("FROM claim");
+        fake_row("1", "SQB:T1:PAYMENT_RECEIVED", "66", "R7", "1000", "CNY");
+        find();
+        ck_assert_str_eq(posting->subject.order_no, "R7");
+        ck_assert_int_eq(posting->subject.claim_id, 0);
+        unit_assert_in(fake_statement("SELECT c."),
+                       "(c.tenant_id = 1 AND c.idem_key = 'SQB:T1:PAYMENT_RECEIVED')");
+        char awaited[PO_KEY_BYTES];
+        ck_assert(subject_awaited(posting, awaited));
+        ck_assert_str_eq(awaited, "SQB:T1:PAYMENT_RECEIVED");
+}
+END_TEST
+
+START_TEST(a_reversals_payment_bears_its_own_number_before_its_parents)
+{
+        struct posting *posting = start("PAYMENT_REVERSED", "T1", "", "T0");
+        fake_rows("FROM claim");
+        fake_row("1", "SQB:T1:PAYMENT_RECEIVED", "66", "R7", "1000", "CNY");
+        fake_row("1", "SQB:T0:PAYMENT_RECEIVED", "65", "R6", "900", "CNY");
+        find();
+        ck_assert_int_eq(posting->subject.claim_id, 66);
+        ck_assert_str_eq(posting->subject.txn, "T1");
+        ck_assert_str_eq(posting->subject.order_no, "R7");
+        ck_assert_int_eq(posting->subject.amount_minor, 1000);
+
+        fake_rows("FROM outcome");
+        fake_row("66", "POSTED", NULL);
+        ck_assert_int_eq(subjects_read(db, &sql, open_postings, 1, &error), PO_OK);
+        ck_assert_int_eq(posting->subject.verdict, VERDICT_POSTED);
+        ck_assert(!posting->subject.reversed);
+        fake_rows("FROM outcome");
+        fake_row("66", "POSTED", "70");
+        ck_assert_int_eq(subjects_read(db, &sql, open_postings, 1, &error), PO_OK);
+        ck_assert(posting->subject.reversed);
+}
+END_TEST
+
+START_TEST(a_payment_awaits_nothing)
+{
+        char awaited[PO_KEY_BYTES];
+        ck_assert(!subject_awaited(start("PAYMENT_RECEIVED", "T1", "R1", "T0"), awaited));
+        ck_assert(!subject_awaited(start("REFUND_SUCCEEDED", "F1", "R1", ""), awaited));
+        ck_assert(subject_awaited(start("PAYMENT_REVERSED", "T1", "R1", ""), awaited));
+        ck_assert_str_eq(awaited, "SQB:T1:PAYMENT_RECEIVED");
+}
+END_TEST
+
+UNIT_MAIN("subject", what_names_its_order_asks_nothing, a_refunds_order_stands_in_its_registration,
+          a_refunds_order_is_its_payments,
+          a_reversals_payment_bears_its_own_number_before_its_parents, a_payment_awaits_nothing)
