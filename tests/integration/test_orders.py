@@ -142,7 +142,7 @@ def test_what_only_postings_do_and_what_is_not_there_are_refused(ledger, db):
 def test_show_tells_the_order_and_its_payment(ledger, db):
     books.register(db, "R1", status="PAID", paid=("SQB", "T1", 1000))
     found, = json.loads(ledger.run("order", "show", "R1", "-o", "json").stdout)["orders"]
-    assert found == {"tenant_id": 1, "order_no": "R1", "status": "PAID", "amount_minor": 1000, "currency": "CNY",
+    assert found == {"tenant_id": 1, "order_no": "R1", "status": "PAID", "amount_minor": 1000, "currency": "CNY", "reserved_minor": 0, "refunds": None,
                      "paid_channel": "SQB", "paid_txn": "T1", "paid_minor": 1000, "refunded_minor": 0}
     table = ledger.run("order", "show", "R1").stdout
     assert "PAID" in table and "T1" in table
