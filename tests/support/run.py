@@ -274,7 +274,7 @@ def tidy(result):
 def server_tests(result, tier, expression):
     """Half of the files beside the other half, each on servers of its own: they mostly wait."""
     print("== integration and fault tests on real servers", flush=True)
-    files = [path for folder in ("integration", "fault") for path in (ROOT / "tests" / folder).glob("test_*.py")]
+    files = [path for folder in ("integration", "fault", "model") for path in (ROOT / "tests" / folder).glob("test_*.py")]
     parts = split(files, 1 if expression else SHARDS)
     chosen = ["-k", expression] if expression else []
     if tier != "all":

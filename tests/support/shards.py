@@ -10,7 +10,7 @@ SECONDS = {
     "test_scenario_shutdown.py": 72, "test_run.py": 67, "test_redelivery.py": 64, "test_scenario_secure_brokers.py": 60,
     "test_flood.py": 57, "test_parking_faults.py": 55, "test_pause.py": 54, "test_broker_outage.py": 53,
     "test_verdicts.py": 50, "test_letter_topic.py": 49, "test_lost_commit.py": 47, "test_orders.py": 46,
-    "test_dead_letters.py": 44, "test_classification.py": 38, "test_main_job.py": 35, "test_worker.py": 27,
+    "test_dead_letters.py": 44, "test_classification.py": 38, "test_main_job.py": 35, "test_worker.py": 27, "test_histories.py": 45,
 }
 SECONDS_A_TEST = 3
 TEST = re.compile(r"^def test_", re.MULTILINE)
