@@ -11,6 +11,7 @@ LAYERS = {
     "relay": ["base", "kafka", "ledger", "ops"],
     "worker": ["base", "channel", "kafka", "ledger", "ops"],
     "desk": ["base", "channel", "kafka", "ledger"],
+    "library": ["base", "config", "channel", "mysql", "ledger"],
     "commands": ["base", "config", "channel", "mysql", "kafka", "ops", "ledger", "relay", "worker", "desk"],
     "main": ["base", "commands"],
 }

@@ -12,6 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum po_class {
         PO_OK = 0,
         PO_TRANSIENT, /* passes by itself: roll back, retry with back-off, for ever */
@@ -54,5 +58,9 @@ enum po_class po_within(struct po_error *error, const char *format, ...) PO_FORM
 
 /* "TRANSIENT", … */
 const char *po_class_name(enum po_class kind);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
