@@ -21,13 +21,6 @@ enum {
         "  PRIMARY KEY (version)\n"                                                                \
         ") ENGINE=InnoDB"
 
-/* What schema_version says. */
-struct state {
-        int version;       /* the newest that is finished */
-        int half_applied;  /* one that was begun and not finished, or 0 */
-        int oldest_worker; /* the highest that any version newer than ours asks for, or 0 */
-};
-
 int migrate_newest(void)
 {
         int newest = 0;
@@ -181,7 +174,8 @@ static enum po_class has_versions(struct db *db, bool *has_out, struct po_error 
         return class;
 }
 
-static enum po_class read_versions(struct db *db, struct state *state, struct po_error *error)
+static enum po_class read_versions(struct db *db, struct migrate_state *state,
+                                   struct po_error *error)
 {
         CLEANUP(forget_sql) struct sql sql = { 0 };
         sql_raw(&sql, "SELECT version, oldest_worker, finished_at IS NULL FROM schema_version"
@@ -214,9 +208,9 @@ static enum po_class half_applied(int version, struct po_error *error)
                 version, migration != NULL ? migration->name : "a newer program's file", version);
 }
 
-static enum po_class read_state(struct db *db, struct state *state, struct po_error *error)
+static enum po_class read_state(struct db *db, struct migrate_state *state, struct po_error *error)
 {
-        *state = (struct state){ 0 };
+        *state = (struct migrate_state){ 0 };
         bool has = false;
         int64_t tables = 0;
         enum po_class class = has_versions(db, &has, error);
@@ -240,7 +234,7 @@ static enum po_class read_state(struct db *db, struct state *state, struct po_er
 
 enum po_class migrate_version(struct db *db, int *version_out, struct po_error *error)
 {
-        struct state state;
+        struct migrate_state state;
         enum po_class class = read_state(db, &state, error);
         *version_out = state.version;
         return class;
@@ -404,26 +398,28 @@ enum po_class migrate_print(struct db *db, FILE *stream, struct po_error *error)
         return PO_OK;
 }
 
-enum po_class migrate_judge(int version, int oldest_worker, struct po_error *error)
+enum po_class migrate_judge(const struct migrate_state *state, struct po_error *error)
 {
         int ours = migrate_newest();
-        if (version < ours)
+        if (state->half_applied != 0)
+                return half_applied(state->half_applied, error);
+        if (state->version < ours)
                 return po_fail(error, PO_SYSTEMIC, 0,
                                "the schema is at version %d, this program needs %d: run "
                                "`postonce migrate`",
-                               version, ours);
-        if (oldest_worker > ours)
+                               state->version, ours);
+        if (state->oldest_worker > ours)
                 return po_fail(
                         error, PO_SYSTEMIC, 0,
                         "the schema is at version %d, which asks for a program that knows %d; "
                         "this one knows %d: install a newer postonce",
-                        version, oldest_worker, ours);
+                        state->version, state->oldest_worker, ours);
         return PO_OK;
 }
 
 enum po_class migrate_check(struct db *db, struct po_error *error)
 {
-        struct state state;
+        struct migrate_state state;
         enum po_class class = read_state(db, &state, error);
-        return class != PO_OK ? class : migrate_judge(state.version, state.oldest_worker, error);
+        return class != PO_OK ? class : migrate_judge(&state, error);
 }

@@ -45,9 +45,15 @@ PO_MUST_USE enum po_class migrate_apply(struct db *db, FILE *stream, struct po_e
 /* Prints the SQL that migrate_apply would run; changes nothing. */
 PO_MUST_USE enum po_class migrate_print(struct db *db, FILE *stream, struct po_error *error);
 
-/* Whether this program can work with a database of that version, whose newer versions than ours ask
- * for programs that know oldest_worker (0: there are none). SYSTEMIC names the mend. */
-PO_MUST_USE enum po_class migrate_judge(int version, int oldest_worker, struct po_error *error);
+/* What schema_version says; 0: nothing. */
+struct migrate_state {
+        int version;       /* the newest that is finished */
+        int half_applied;  /* one that was begun and not finished */
+        int oldest_worker; /* what the versions above ours ask a program to know */
+};
+
+/* Whether this program can work with such a database. SYSTEMIC names the mend. */
+PO_MUST_USE enum po_class migrate_judge(const struct migrate_state *state, struct po_error *error);
 
 /*
  * For `run` and every command: OK when this program can work with the database's version: equal, or

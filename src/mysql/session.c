@@ -363,26 +363,31 @@ static int version_of(const char *value)
 
 /*
  * A worker outlives migrations: the schema it meets after a reconnect may be newer than what it
- * knows, or a restored older one.
+ * knows, or a restored older one. One above ours that is being applied right now may let us go on.
  */
 static enum po_class prove_schema(struct session *session, struct po_error *error)
 {
+        struct migrate_state state = { 0 };
         struct sql sql = { 0 };
         MYSQL_RES *result = NULL;
         MYSQL_ROW row = NULL;
         sql_raw(&sql, "SELECT MAX(IF(finished_at IS NULL, 0, version)), MAX(IF(version > ");
         sql_integer(&sql, migrate_newest());
-        sql_raw(&sql, ", oldest_worker, 0)) FROM schema_version");
+        sql_raw(&sql, ", oldest_worker, 0)), MAX(IF(finished_at IS NULL AND version <= ");
+        sql_integer(&sql, migrate_newest());
+        sql_raw(&sql, ", version, 0)) FROM schema_version");
         enum po_class class = sql.failed ? po_fail(error, PO_SYSTEMIC, 0, "out of memory")
                                          : ask(session, sql.text, sql.length, &result, &row, error);
         sql_free(&sql);
         if (class != PO_OK && error->code == ER_NO_SUCH_TABLE)
-                return migrate_judge(0, 0, error);
+                return migrate_judge(&state, error);
         if (class != PO_OK)
                 return class;
-        class = migrate_judge(version_of(row[0]), version_of(row[1]), error);
+        state.version = version_of(row[0]);
+        state.oldest_worker = version_of(row[1]);
+        state.half_applied = version_of(row[2]);
         mysql_free_result(result);
-        return class;
+        return migrate_judge(&state, error);
 }
 
 static enum po_class prepare(struct session *session, const struct db_options *options,

@@ -127,6 +127,13 @@ START_TEST(every_connect_asks_whether_the_schema_is_one_to_work_with)
         is_class(try(db, "SELECT 1"), PO_SYSTEMIC);
         must(root, "DELETE FROM schema_version WHERE version >= 900");
         connecting_again_is(db, PO_OK, NULL);
+        must(root, "INSERT INTO schema_version (version, oldest_worker, started_at)"
+                   " VALUES (900, 1, UTC_TIMESTAMP(6))");
+        connecting_again_is(db, PO_OK, NULL); /* a migrate that lets us go on is at work */
+        must(root, "DELETE FROM schema_version WHERE version >= 900");
+        must(root, "UPDATE schema_version SET finished_at = NULL WHERE version = %d",
+             migrate_newest());
+        connecting_again_is(db, PO_SYSTEMIC, "was begun and not finished");
         must(root, "DELETE FROM schema_version WHERE version = %d", migrate_newest());
         connecting_again_is(db, PO_SYSTEMIC, "run `postonce migrate`");
         db_close(db);
