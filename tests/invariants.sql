@@ -41,7 +41,7 @@ SELECT 'posting without its refund', o.claim_id FROM outcome o LEFT JOIN outcome
 -- P8: what takes a posting back is its negation, account by account
 SELECT 'reversal of nothing', o.claim_id FROM outcome o LEFT JOIN outcome t ON t.claim_id = o.reverses WHERE o.reverses IS NOT NULL AND (t.claim_id IS NULL OR t.verdict NOT IN ('POSTED', 'SUSPENSE') OR t.reverses IS NOT NULL);
 SELECT 'reversal is no negation', x.claim_id, x.account_id FROM (SELECT o.claim_id, e.account_id, e.amount FROM outcome o JOIN entry e ON e.claim_id = o.claim_id WHERE o.reverses IS NOT NULL UNION ALL SELECT o.claim_id, e.account_id, e.amount FROM outcome o JOIN entry e ON e.claim_id = o.reverses) x GROUP BY x.claim_id, x.account_id HAVING SUM(x.amount) <> 0;
--- the queue of people: a review item without its claim
-SELECT 'review without claim', r.id FROM review r LEFT JOIN claim c ON c.id = r.claim_id WHERE c.id IS NULL;
+-- the queue of people: a review item without its claim, or about nothing
+SELECT 'review without claim', r.id FROM review r LEFT JOIN claim c ON c.id = r.claim_id WHERE c.id IS NULL AND (r.claim_id IS NOT NULL OR r.subject IS NULL);
 -- what waits for its time: a notification without its claim
 SELECT 'parked without claim', p.claim_id FROM parked p LEFT JOIN claim c ON c.id = p.claim_id WHERE c.id IS NULL;

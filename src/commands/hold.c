@@ -18,7 +18,7 @@ static enum po_class print_list(struct desk *desk, int64_t limit, enum table_for
                 { "offset", TABLE_NUMBER }, { "reason", TABLE_TEXT },
                 { "tries", TABLE_NUMBER },  { "since", TABLE_TEXT },
                 { "last_try", TABLE_TEXT }, { "decision", TABLE_TEXT },
-                { NULL, TABLE_TEXT },
+                { "group", TABLE_TEXT },    { NULL, TABLE_TEXT },
         };
         if (holds_list(desk->db, &desk->sql, limit, error) != PO_OK)
                 return error->kind;
@@ -26,7 +26,7 @@ static enum po_class print_list(struct desk *desk, int64_t limit, enum table_for
         while (db_next_row(desk->db))
                 table_row(table, db_text(desk->db, 0), db_text(desk->db, 1), db_text(desk->db, 2),
                           db_text(desk->db, 3), db_text(desk->db, 4), db_text(desk->db, 5),
-                          db_text(desk->db, 6), db_text(desk->db, 7));
+                          db_text(desk->db, 6), db_text(desk->db, 7), db_text(desk->db, 8));
         db_rows_end(desk->db);
         enum po_class kind = table_print(table, stdout, format, error);
         table_close(table);
@@ -119,6 +119,7 @@ static int decide(const struct options *named, enum hold_decision decision, int 
         struct desk desk;
         struct po_error error;
         code = desk_open(&desk, config);
+        hold.group = code == EXIT_DONE ? settings_group(desk.settings) : NULL;
         if (code == EXIT_DONE &&
             hold_decide(desk.db, &desk.sql, &hold, desk.who, why, &error) != PO_OK)
                 code = command_fail(&error);

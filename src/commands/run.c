@@ -128,6 +128,7 @@ static enum po_class work(struct parts *parts, bool until_end, enum worker_end *
                 .source = parts->source,
                 .sink = parts->sink,
                 .db = parts->db,
+                .group = settings_group(settings),
                 .decoder = parts->decoder,
                 .rules = parts->rules,
                 .topics = parts->topics,

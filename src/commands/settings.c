@@ -317,3 +317,8 @@ bool settings_resolve(const struct settings *settings, const char *path, char *b
                                   : snprintf(buffer, capacity, "%s/%s", settings->directory, path);
         return used >= 0 && (size_t)used < capacity;
 }
+
+const char *settings_group(const struct settings *settings)
+{
+        return properties_find(settings->kafka.items, settings->kafka.count, "group.id");
+}

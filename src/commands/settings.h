@@ -117,6 +117,9 @@ int settings_open(const char *path, struct settings **settings_out);
 /* The smallest complete configuration: deploy/postonce.minimal.yaml. */
 extern const char settings_minimal[];
 
+/* kafka.group.id, which every configuration that was loaded has. */
+const char *settings_group(const struct settings *settings);
+
 /* path as seen from the configuration file's folder. False: longer than capacity. */
 bool settings_resolve(const struct settings *settings, const char *path, char *buffer,
                       size_t capacity);

@@ -90,6 +90,18 @@ void letter_id(const struct record *record, char id_out[LETTER_ID_BYTES])
         uuid_unparse_lower(id, id_out);
 }
 
+void letter_id_of_key(const struct record *record, const char *key, char id_out[LETTER_ID_BYTES])
+{
+        letter_id(record, id_out);
+        if (key == NULL)
+                return;
+        uuid_t of_record, id;
+        int read = uuid_parse(id_out, of_record);
+        assert(read == 0);
+        uuid_generate_sha1(id, of_record, key, strlen(key));
+        uuid_unparse_lower(id, id_out);
+}
+
 /* The texts that a letter's headers point to. */
 struct letter_texts {
         char attempts[NUMBER_TEXT_BYTES];

@@ -16,6 +16,12 @@ enum { LETTER_ID_BYTES = 37 }; /* a UUID as text */
 /* UUIDv5 of topic, partition, offset, timestamp and SHA-256 of key and value (length-prefixed). */
 void letter_id(const struct record *record, char id_out[LETTER_ID_BYTES]);
 
+/*
+ * UUIDv5 of that id and the key, for one notification of a record that was parked: the record may
+ * have a letter already, for another one of its notifications. key NULL: letter_id().
+ */
+void letter_id_of_key(const struct record *record, const char *key, char id_out[LETTER_ID_BYTES]);
+
 /* Headers that replay understands. */
 #define LETTER_TRIMMED_HEADER "postonce.trimmed" /* "12 headers": so many were left out */
 #define LETTER_POINTER_HEADER "postonce.pointer" /* "dead_letter:<letter id>": its body */

@@ -28,6 +28,7 @@ enum {
         SEEK_WAIT_MS = 2000,
         SEEK_AGAIN_MS = 500,
         RETRY_AFTER_MS = 5000,
+        STUCK_FROM = 3,                 /* tries that found nothing readable */
         SEEK_UNITS_MENDED = 0x020100ff, /* before 2.1.0 the time-out counts as microseconds */
 };
 
@@ -156,6 +157,8 @@ void flow_retry(struct source *source, struct partition *partition, const char *
         flow_pause(source, partition, PAUSED_BY_HOLD);
         char quoted[PO_ERROR_TEXT_BYTES];
         log_quote(quoted, sizeof quoted, reason);
+        if (partition->hold_tries >= STUCK_FROM)
+                partition->stuck = "PARTITION_UNREADABLE";
         if (partition->hold_tries == 1)
                 log_alarm("PARTITION_UNREADABLE", NULL,
                           "topic=%s partition=%d offset=%lld error=%s", partition->topic,

@@ -167,6 +167,7 @@ void offsets_out_of_range(struct source *source, struct partition *partition)
                 return;
         }
         flow_pause(source, partition, PAUSED_FOR_PERSON);
+        partition->stuck = "OFFSET_OUT_OF_RANGE";
         log_alarm("OFFSET_OUT_OF_RANGE", NULL,
                   "topic=%s partition=%d wanted=%lld committed=%lld low=%lld high=%lld",
                   partition->topic, (int)partition->number, (long long)wanted,

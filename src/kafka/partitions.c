@@ -89,6 +89,7 @@ void partition_end(struct partition *partition)
         partition->due_ms = 0;
         partition->hold_offset = OFFSET_NONE;
         partition->hold_tries = 0;
+        partition->stuck = NULL;
 }
 
 bool partition_take(struct partition *partition, int64_t offset)
@@ -96,6 +97,7 @@ bool partition_take(struct partition *partition, int64_t offset)
         if (!partition->assigned || partition->paused || offset < partition->position)
                 return false;
         partition->position = offset + 1;
+        partition->stuck = NULL;
         partition->end = OFFSET_NONE;
         partition->at_end = false;
         return true;

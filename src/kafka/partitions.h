@@ -40,6 +40,7 @@ struct partition {
         int64_t due_ms;
         int64_t hold_offset; /* of the latest hold of this assignment, or none */
         unsigned hold_tries; /* how often in a row it was held at that offset */
+        const char *stuck;   /* why nothing of it can be had, a static word; NULL: it flows */
 };
 
 struct partitions {

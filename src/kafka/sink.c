@@ -2,6 +2,8 @@
 
 #include <assert.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "base/cleanup.h"
 #include "base/log.h"
@@ -10,20 +12,20 @@
 #include "kafka/delivery.h"
 
 enum {
-        SEND_WAIT_MS =
-                30 * 1000, /* longer than message.timeout.ms, so each message gets its report */
+        MESSAGE_WAIT_MS = 20 * 1000, /* of one message, at most */
+        MESSAGE_WAIT_LEAST_MS = 500,
+        POLL_INTERVAL_MS = 300 * 1000, /* librdkafka's default of max.poll.interval.ms */
+        POLL_SHARE = 4,       /* while a message is waited for the consumer does not poll */
+        TOPIC_WAIT_MS = 5000, /* how long a topic that the brokers do not know is waited for */
         REFRESH_WAIT_MS = 2000,
 };
 
 static const struct kafka_property settings[] = {
         { "acks", "all" },
         { "enable.idempotence", "true" },
-        { "message.timeout.ms", "20000" },
         /* The topic's own bound is to count, not librdkafka's million: a record that was read is
            larger by our headers when it is sent on. */
         { "message.max.bytes", "67108864" },
-        /* How long a topic that the brokers do not know is waited for. */
-        { "topic.metadata.propagation.max.ms", "5000" },
         { "client.id", "postonce" },
 };
 enum { SETTINGS = sizeof settings / sizeof settings[0] };
@@ -32,6 +34,7 @@ struct sink {
         rd_kafka_t *client;
         rd_kafka_conf_t *conf; /* to open the client again after a fatal error */
         int refused;           /* the latest SYSTEMIC error of the client (login, TLS), or 0 */
+        int64_t wait_ms;       /* of one message */
         bool topics_stale;     /* a topic was refused: librdkafka would remember it for minutes */
         struct delivery delivery;
 };
@@ -95,9 +98,28 @@ static void sink_disconnect(struct sink *sink)
         sink->client = NULL;
 }
 
+/* Well below what the group allows between two polls of its consumer. */
+static int64_t message_wait_ms(const struct kafka_property *properties, size_t count)
+{
+        const char *interval = properties_find(properties, count, "max.poll.interval.ms");
+        int64_t interval_ms = interval != NULL ? strtoll(interval, NULL, 10) : POLL_INTERVAL_MS;
+        int64_t wait_ms = interval_ms / POLL_SHARE;
+        if (wait_ms > MESSAGE_WAIT_MS)
+                return MESSAGE_WAIT_MS;
+        return wait_ms < MESSAGE_WAIT_LEAST_MS ? MESSAGE_WAIT_LEAST_MS : wait_ms;
+}
+
 static enum po_class conf_fill(rd_kafka_conf_t *conf, const struct kafka_property *properties,
                                size_t count, struct po_error *error)
 {
+        char message[24], topic[24];
+        int64_t wait_ms = message_wait_ms(properties, count);
+        snprintf(message, sizeof message, "%lld", (long long)wait_ms);
+        snprintf(topic, sizeof topic, "%lld",
+                 (long long)(wait_ms < TOPIC_WAIT_MS ? wait_ms : TOPIC_WAIT_MS));
+        if (property_set(conf, "message.timeout.ms", message, error) != PO_OK ||
+            property_set(conf, "topic.metadata.propagation.max.ms", topic, error) != PO_OK)
+                return error->kind;
         for (size_t i = 0; i < SETTINGS; i++) {
                 if (property_set(conf, settings[i].name, settings[i].value, error) != PO_OK)
                         return error->kind;
@@ -119,6 +141,7 @@ enum po_class sink_open(struct sink **sink_out, const struct kafka_property *pro
         if (sink == NULL)
                 return po_fail(error, PO_SYSTEMIC, 0, "no memory for the sink");
         sink->delivery = (struct delivery){ .explain = code_explain, .owner = sink };
+        sink->wait_ms = message_wait_ms(properties, count);
         sink->conf = client_conf_new(sink);
         rd_kafka_conf_set_dr_msg_cb(sink->conf, report);
         rd_kafka_conf_set_error_cb(sink->conf, hear);
@@ -161,7 +184,9 @@ enum po_class sink_send(struct sink *sink, struct sink_message *messages, size_t
                 return error->kind;
         if (sink->topics_stale)
                 topics_refresh(sink);
-        delivery_run(&sink->delivery, sink->client, messages, count, SEND_WAIT_MS);
+        /* Longer than a message's own time, so that each gets its report. */
+        delivery_run(&sink->delivery, sink->client, messages, count,
+                     sink->wait_ms + sink->wait_ms / 2);
         enum po_class kind = delivery_result(&sink->delivery, messages, error);
         if (kind == PO_RECORD)
                 error->reason = "DEAD_LETTER_TOO_LARGE";

@@ -34,7 +34,8 @@ struct sink_message {
 };
 
 /*
- * Sends all and waits, at most 30 s, for every acknowledgement. Each message gets its own result.
+ * Sends all and waits for every acknowledgement: at most 30 s, less where max.poll.interval.ms asks
+ * for it (three eighths of it). Each message gets its own result.
  * OK when all are acknowledged, else the class of the first that is not: a message without an
  * acknowledgement may still arrive later.
  */

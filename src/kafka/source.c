@@ -352,6 +352,33 @@ bool source_settled(struct source *source, const char *topic, int32_t partition,
         return true;
 }
 
+bool source_next_stuck(const struct source *source, size_t *place_inout,
+                       struct source_stuck *stuck_out)
+{
+        for (; *place_inout < source->partitions.count; (*place_inout)++) {
+                const struct partition *partition = &source->partitions.items[*place_inout];
+                if (!partition->assigned || partition->stuck == NULL)
+                        continue;
+                *stuck_out = (struct source_stuck){ .topic = partition->topic,
+                                                    .partition = partition->number,
+                                                    .offset = partition->position,
+                                                    .tries = partition->hold_tries,
+                                                    .reason = partition->stuck };
+                (*place_inout)++;
+                return true;
+        }
+        return false;
+}
+
+bool source_is_stuck(const struct source *source, const char *topic, int32_t partition)
+{
+        struct source_stuck stuck;
+        for (size_t place = 0; source_next_stuck(source, &place, &stuck);)
+                if (stuck.partition == partition && strcmp(stuck.topic, topic) == 0)
+                        return true;
+        return false;
+}
+
 void source_release(struct source *source, const char *topic, int32_t partition)
 {
         struct partition *own = own_partition(source, topic, partition);

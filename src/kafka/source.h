@@ -84,6 +84,20 @@ unsigned source_hold_tries(const struct source *source, const struct record *rec
  * nothing of it was settled yet.
  */
 bool source_settled(struct source *source, const char *topic, int32_t partition, int64_t *next_out);
+
+/* A partition of ours of which nothing can be had: out of range, or unreadable at several tries. */
+struct source_stuck {
+        const char *topic; /* lives until the next source_take() */
+        int32_t partition;
+        int64_t offset; /* the next that is wanted */
+        unsigned tries;
+        const char *reason; /* OFFSET_OUT_OF_RANGE or PARTITION_UNREADABLE */
+};
+/* The next one from *place_inout (first: 0) on. False: there is none more. */
+bool source_next_stuck(const struct source *source, size_t *place_inout,
+                       struct source_stuck *stuck_out);
+bool source_is_stuck(const struct source *source, const char *topic, int32_t partition);
+
 /* A hold of this partition, if there is one, is due at once. */
 void source_release(struct source *source, const char *topic, int32_t partition);
 

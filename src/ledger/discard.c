@@ -1,6 +1,7 @@
 #include "ledger/discard.h"
 
 #include "ledger/audit.h"
+#include "ledger/parked.h"
 
 enum po_class claim_find(struct db *db, struct sql *sql, int64_t tenant_id, const char *key,
                          int64_t *claim_id_out, bool *found_out, struct po_error *error)
@@ -53,7 +54,8 @@ static enum po_class discard(struct db *db, struct sql *sql, int64_t claim_id, c
                 return error->kind;
         if (result.affected_rows == 0)
                 return po_refuse(error, "NOT_PARKED", "%s is not parked", key);
-        if (audit_insert(db, sql, who, verb, key, why, error) != PO_OK)
+        if (parked_close_review(db, sql, claim_id, error) != PO_OK ||
+            audit_insert(db, sql, who, verb, key, why, error) != PO_OK)
                 return error->kind;
         return db_commit(db, error);
 }

@@ -25,6 +25,7 @@ const struct grant grants[] = {
         { "audit", "SELECT, INSERT", NULL },
         { "parked", "SELECT, INSERT, UPDATE, DELETE", NULL },
         { "pause", "SELECT, INSERT, UPDATE, DELETE", NULL },
+        { "intake_pause", "SELECT, INSERT", NULL },
         { "hold", "SELECT, INSERT, UPDATE, DELETE", NULL },
         { "schema_version", "SELECT", NULL },
         { "notify_claim", NULL, NULL },

@@ -8,6 +8,7 @@
 #include "base/record_pack.h"
 #include "ledger/audit.h"
 #include "ledger/notice.h"
+#include "ledger/review.h"
 
 enum { MICROSECONDS = 1000 };
 
@@ -187,23 +188,18 @@ enum po_class parked_make_due(struct db *db, struct sql *sql, const struct order
         return parked_make_due_by(db, sql, orders, count, NULL, 0, error);
 }
 
-static enum po_class copy_row(struct db *db, struct parked_row *row, struct po_error *error)
+/* All but what is read after the lease. */
+static void copy_row(struct db *db, struct parked_row *row, size_t *bytes_out)
 {
-        const void *raw;
         memset(row, 0, sizeof *row);
         row->claim_id = db_integer(db, 0);
         row->tries = (unsigned)db_integer(db, 1);
         row->for_resume = strcmp(db_text(db, 2), PARKED_PAUSED) == 0;
+        row->unreadable = strcmp(db_text(db, 2), PARKED_UNREADABLE) == 0;
         row->gave_up = db_integer(db, 3) != 0 && !row->for_resume;
-        row->notification = strdup(db_text(db, 4));
-        row->raw_bytes = db_bytes(db, 5, &raw);
-        snprintf(row->first_parked_at, sizeof row->first_parked_at, "%s", db_text(db, 6));
-        row->begun = db_integer(db, 7) != 0;
-        row->raw = malloc(row->raw_bytes + 1);
-        if (row->notification == NULL || row->raw == NULL)
-                return po_fail(error, PO_SYSTEMIC, ENOMEM, "out of memory for a parked record");
-        memcpy(row->raw, raw, row->raw_bytes);
-        return PO_OK;
+        *bytes_out = (size_t)db_integer(db, 4);
+        snprintf(row->first_parked_at, sizeof row->first_parked_at, "%s", db_text(db, 5));
+        row->begun = db_integer(db, 6) != 0;
 }
 
 void parked_row_free(struct parked_row *row)
@@ -215,14 +211,15 @@ void parked_row_free(struct parked_row *row)
 
 /* A posting that began within the lease may be under way, though somebody made its row due. */
 static enum po_class read_due(struct db *db, struct sql *sql, int64_t lease_ms,
-                              int64_t give_up_after_ms, struct parked_row *rows_out, size_t count,
-                              size_t *count_out, struct po_error *error)
+                              int64_t give_up_after_ms, size_t bytes_max,
+                              struct parked_row *rows_out, size_t count, size_t *count_out,
+                              struct po_error *error)
 {
         sql_reset(sql);
         sql_raw(sql, "SELECT claim_id, tries, reason, waits_since + INTERVAL ");
         sql_integer(sql, give_up_after_ms * MICROSECONDS);
-        sql_raw(sql, " MICROSECOND <= UTC_TIMESTAMP(6), notification, raw, first_parked_at,"
-                     " begun_at IS NOT NULL FROM parked FORCE INDEX (parked_due)"
+        sql_raw(sql, " MICROSECOND <= UTC_TIMESTAMP(6), LENGTH(notification) + LENGTH(raw),"
+                     " first_parked_at, begun_at IS NOT NULL FROM parked FORCE INDEX (parked_due)"
                      " WHERE due_at <= UTC_TIMESTAMP(6)"
                      " AND (begun_at IS NULL OR begun_at <= UTC_TIMESTAMP(6) - INTERVAL ");
         sql_integer(sql, lease_ms * MICROSECONDS);
@@ -231,11 +228,115 @@ static enum po_class read_due(struct db *db, struct sql *sql, int64_t lease_ms,
         sql_raw(sql, " FOR UPDATE SKIP LOCKED");
         if (db_query(db, sql, error) != PO_OK)
                 return error->kind;
-        enum po_class kind = PO_OK;
-        while (kind == PO_OK && *count_out < count && db_next_row(db))
-                kind = copy_row(db, &rows_out[(*count_out)++], error);
+        size_t used = 0;
+        while (*count_out < count && db_next_row(db)) {
+                size_t bytes;
+                copy_row(db, &rows_out[*count_out], &bytes);
+                if (*count_out > 0 && used + bytes > bytes_max)
+                        break;
+                used += bytes;
+                (*count_out)++;
+        }
         db_rows_end(db);
+        return PO_OK;
+}
+
+static enum po_class read_content(struct db *db, struct parked_row *row, struct po_error *error)
+{
+        const void *raw;
+        row->notification = strdup(db_text(db, 1));
+        row->raw_bytes = db_bytes(db, 2, &raw);
+        row->raw = malloc(row->raw_bytes + 1);
+        if (row->notification == NULL || row->raw == NULL)
+                return po_fail(error, PO_SYSTEMIC, ENOMEM, "out of memory for a parked record");
+        memcpy(row->raw, raw, row->raw_bytes);
+        return PO_OK;
+}
+
+static void write_claims(struct sql *sql, const struct parked_row *rows, size_t count)
+{
+        for (size_t i = 0; i < count; i++) {
+                sql_raw(sql, i == 0 ? "" : ",");
+                sql_integer(sql, rows[i].claim_id);
+        }
+}
+
+/* Rows that are gone meanwhile, settled by somebody, leave. */
+static void drop_empty(struct parked_row *rows, size_t *count_inout)
+{
+        size_t kept = 0;
+        for (size_t i = 0; i < *count_inout; i++)
+                if (rows[i].raw != NULL)
+                        rows[kept++] = rows[i];
+        *count_inout = kept;
+}
+
+/* Only what is leased is brought here. */
+static enum po_class read_contents(struct db *db, struct sql *sql, struct parked_row *rows,
+                                   size_t *count_inout, struct po_error *error)
+{
+        sql_reset(sql);
+        sql_raw(sql, "SELECT claim_id, notification, raw FROM parked FORCE INDEX (PRIMARY)"
+                     " WHERE claim_id IN (");
+        write_claims(sql, rows, *count_inout);
+        sql_raw(sql, ")");
+        if (db_query(db, sql, error) != PO_OK)
+                return error->kind;
+        enum po_class kind = PO_OK;
+        while (kind == PO_OK && db_next_row(db)) {
+                int64_t claim_id = db_integer(db, 0);
+                for (size_t i = 0; i < *count_inout && kind == PO_OK; i++)
+                        if (rows[i].claim_id == claim_id && rows[i].raw == NULL)
+                                kind = read_content(db, &rows[i], error);
+        }
+        db_rows_end(db);
+        if (kind == PO_OK)
+                drop_empty(rows, count_inout);
         return kind;
+}
+
+/* Places of rows that seem to have given up, for a statement. */
+static size_t write_given_up(struct sql *sql, const struct parked_row *rows, size_t count)
+{
+        size_t written = 0;
+        for (size_t i = 0; i < count; i++) {
+                if (!rows[i].gave_up)
+                        continue;
+                sql_raw(sql, written++ == 0 ? "" : ",");
+                sql_integer(sql, rows[i].claim_id);
+        }
+        return written;
+}
+
+/* How long the intake was paused since row p waits, in microseconds. */
+#define PAUSED_SINCE                                                                               \
+        "SELECT CAST(COALESCE(SUM(TIMESTAMPDIFF(MICROSECOND, GREATEST(i.began_at, p.waits_since)," \
+        " i.ended_at)), 0) AS SIGNED) FROM intake_pause i WHERE i.ended_at > p.waits_since"
+
+/*
+ * While the intake was paused nothing was tried, so that time does not count: a stop of a weekend
+ * must not end with everything parked giving up at the first look.
+ */
+static enum po_class spare_paused(struct db *db, struct sql *sql, int64_t give_up_after_ms,
+                                  struct parked_row *rows, size_t count, struct po_error *error)
+{
+        sql_reset(sql);
+        sql_raw(sql, "SELECT p.claim_id FROM parked p WHERE p.claim_id IN (");
+        if (write_given_up(sql, rows, count) == 0)
+                return PO_OK;
+        sql_raw(sql, ") AND p.waits_since + INTERVAL ");
+        sql_integer(sql, give_up_after_ms * MICROSECONDS);
+        sql_raw(sql, " MICROSECOND + INTERVAL (" PAUSED_SINCE ") MICROSECOND > UTC_TIMESTAMP(6)");
+        if (db_query(db, sql, error) != PO_OK)
+                return error->kind;
+        while (db_next_row(db)) {
+                int64_t claim_id = db_integer(db, 0);
+                for (size_t i = 0; i < count; i++)
+                        if (rows[i].claim_id == claim_id)
+                                rows[i].gave_up = false;
+        }
+        db_rows_end(db);
+        return PO_OK;
 }
 
 static enum po_class lease(struct db *db, struct sql *sql, int64_t lease_ms,
@@ -245,10 +346,7 @@ static enum po_class lease(struct db *db, struct sql *sql, int64_t lease_ms,
         sql_raw(sql, "UPDATE parked FORCE INDEX (PRIMARY) SET tries = tries + 1, due_at = ");
         write_after(sql, lease_ms);
         sql_raw(sql, " WHERE claim_id IN (");
-        for (size_t i = 0; i < count; i++) {
-                sql_raw(sql, i == 0 ? "" : ",");
-                sql_integer(sql, rows[i].claim_id);
-        }
+        write_claims(sql, rows, count);
         sql_raw(sql, ")");
         if (db_exec(db, sql, NULL, error) != PO_OK)
                 return error->kind;
@@ -266,64 +364,131 @@ static int compare_rows(const void *left, const void *right)
 }
 
 enum po_class parked_take(struct db *db, struct sql *sql, int64_t lease_ms,
-                          int64_t give_up_after_ms, struct parked_row *rows_out, size_t count,
-                          size_t *count_out, struct po_error *error)
+                          int64_t give_up_after_ms, size_t bytes_max, struct parked_row *rows_out,
+                          size_t count, size_t *count_out, struct po_error *error)
 {
         *count_out = 0;
         if (db_begin(db, error) != PO_OK)
                 return error->kind;
-        enum po_class kind =
-                read_due(db, sql, lease_ms, give_up_after_ms, rows_out, count, count_out, error);
+        enum po_class kind = read_due(db, sql, lease_ms, give_up_after_ms, bytes_max, rows_out,
+                                      count, count_out, error);
+        if (kind == PO_OK)
+                kind = spare_paused(db, sql, give_up_after_ms, rows_out, *count_out, error);
         if (kind == PO_OK && *count_out > 0)
                 kind = lease(db, sql, lease_ms, rows_out, *count_out, error);
-        else
-                db_rollback(db);
+        db_rollback(db);
+        if (kind == PO_OK && *count_out > 0)
+                kind = read_contents(db, sql, rows_out, count_out, error);
         if (kind == PO_OK) {
                 qsort(rows_out, *count_out, sizeof *rows_out, compare_rows);
                 return PO_OK;
         }
-        db_rollback(db);
         while (*count_out > 0)
                 parked_row_free(&rows_out[--*count_out]);
         return po_within(error, "take parked notifications");
 }
 
-/* The lease lies ahead unless it ran out or somebody made the row due meanwhile. */
-enum po_class parked_delay(struct db *db, struct sql *sql, const struct parked_row *row,
-                           int64_t delay_ms, const char *reason, struct po_error *error)
+/* The lease lies ahead unless it ran out or somebody made the row due meanwhile. Assignments are
+ * made from left to right: the reason that is asked about is the old one. */
+enum po_class parked_delay(struct db *db, struct sql *sql, const int64_t *claim_ids, size_t count,
+                           int64_t delay_ms, const char *reason, bool begun, struct po_error *error)
 {
         sql_reset(sql);
         sql_raw(sql, "UPDATE parked FORCE INDEX (PRIMARY) SET due_at = ");
         write_after(sql, delay_ms);
-        if (!row->begun)
+        if (!begun)
                 sql_raw(sql, ", begun_at = NULL");
+        if (reason != NULL && strcmp(reason, PARKED_PAUSED) != 0)
+                sql_raw(sql, ", waits_since = CASE reason WHEN '" PARKED_PAUSED
+                             "' THEN UTC_TIMESTAMP(6) ELSE waits_since END");
         if (reason != NULL) {
                 sql_raw(sql, ", reason = ");
                 sql_text(sql, reason);
-                if (row->for_resume && strcmp(reason, PARKED_PAUSED) != 0)
-                        sql_raw(sql, ", waits_since = UTC_TIMESTAMP(6)");
         }
-        sql_raw(sql, " WHERE claim_id = ");
-        sql_integer(sql, row->claim_id);
-        sql_raw(sql, " AND due_at > UTC_TIMESTAMP(6)");
+        sql_raw(sql, " WHERE claim_id IN (");
+        for (size_t i = 0; i < count; i++) {
+                sql_raw(sql, i == 0 ? "" : ",");
+                sql_integer(sql, claim_ids[i]);
+        }
+        sql_raw(sql, ") AND due_at > UTC_TIMESTAMP(6)");
         if (db_exec(db, sql, NULL, error) != PO_OK)
-                return po_within(error, "delay a parked notification");
+                return po_within(error, "delay %zu parked notifications", count);
         return PO_OK;
+}
+
+static void format_subject(int64_t claim_id, char subject[REVIEW_SUBJECT_BYTES])
+{
+        snprintf(subject, REVIEW_SUBJECT_BYTES, "parked %lld", (long long)claim_id);
+}
+
+enum po_class parked_ask_person(struct db *db, struct sql *sql, int64_t claim_id, bool *fresh_out,
+                                struct po_error *error)
+{
+        char subject[REVIEW_SUBJECT_BYTES];
+        format_subject(claim_id, subject);
+        return review_open(db, sql, subject, REVIEW_PARKED_UNREADABLE, claim_id, fresh_out, error);
+}
+
+enum po_class parked_close_review(struct db *db, struct sql *sql, int64_t claim_id,
+                                  struct po_error *error)
+{
+        char subject[REVIEW_SUBJECT_BYTES];
+        format_subject(claim_id, subject);
+        return review_close(db, sql, subject, error);
+}
+
+static void write_waits_for_resume(struct sql *sql, const char *channel)
+{
+        sql_raw(sql, " AND channel = ");
+        sql_text(sql, channel);
+        sql_raw(sql, " AND reason = '" PARKED_PAUSED "'");
+}
+
+/* *upto_out: the last claim of the next rows after `after`; 0: there are none. */
+static enum po_class find_chunk(struct db *db, struct sql *sql, const char *channel, int64_t after,
+                                int64_t *upto_out, struct po_error *error)
+{
+        sql_reset(sql);
+        sql_raw(sql, "SELECT COALESCE(MAX(claim_id), 0) FROM (SELECT claim_id FROM parked"
+                     " FORCE INDEX (PRIMARY) WHERE claim_id > ");
+        sql_integer(sql, after);
+        write_waits_for_resume(sql, channel);
+        sql_raw(sql, " ORDER BY claim_id LIMIT ");
+        sql_integer(sql, RESUME_ROWS_MAX);
+        sql_raw(sql, ") chunk");
+        if (db_query(db, sql, error) != PO_OK)
+                return error->kind;
+        *upto_out = db_next_row(db) ? db_integer(db, 0) : 0;
+        db_rows_end(db);
+        return PO_OK;
+}
+
+static enum po_class resume_chunk(struct db *db, struct sql *sql, const char *channel,
+                                  int64_t after, int64_t upto, struct po_error *error)
+{
+        sql_reset(sql);
+        sql_raw(sql,
+                "UPDATE parked FORCE INDEX (PRIMARY) SET reason = 'RESUMED',"
+                " due_at = UTC_TIMESTAMP(6), waits_since = UTC_TIMESTAMP(6) WHERE claim_id > ");
+        sql_integer(sql, after);
+        sql_raw(sql, " AND claim_id <= ");
+        sql_integer(sql, upto);
+        write_waits_for_resume(sql, channel);
+        return db_exec(db, sql, NULL, error);
 }
 
 enum po_class parked_resume(struct db *db, struct sql *sql, const char *channel,
                             struct po_error *error)
 {
-        sql_reset(sql);
-        sql_raw(sql, "UPDATE parked SET reason = 'RESUMED', due_at = UTC_TIMESTAMP(6),"
-                     " waits_since = UTC_TIMESTAMP(6) WHERE reason = '" PARKED_PAUSED "'");
-        if (channel != NULL) {
-                sql_raw(sql, " AND channel = ");
-                sql_text(sql, channel);
+        int64_t after = 0, upto = 0;
+        enum po_class kind = find_chunk(db, sql, channel, after, &upto, error);
+        while (kind == PO_OK && upto > after) {
+                kind = resume_chunk(db, sql, channel, after, upto, error);
+                after = upto;
+                if (kind == PO_OK)
+                        kind = find_chunk(db, sql, channel, after, &upto, error);
         }
-        if (db_exec(db, sql, NULL, error) != PO_OK)
-                return po_within(error, "make parked notifications due");
-        return PO_OK;
+        return kind == PO_OK ? PO_OK : po_within(error, "make parked notifications due");
 }
 
 enum po_class parked_list(struct db *db, struct sql *sql, int64_t limit, struct po_error *error)

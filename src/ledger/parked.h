@@ -19,7 +19,10 @@
 
 #define PARKED_PAUSED "PAUSED" /* reason of what waits for `resume`; it does not give up */
 
-enum { PARKED_AT_BYTES = 32 };
+/* Reason of a row that cannot be read; review knows it by this and its claim. */
+#define PARKED_UNREADABLE "UNREADABLE"
+
+enum { PARKED_AT_BYTES = 32, RESUME_ROWS_MAX = 1000 };
 
 /* Inserts the postings (claimed, with a reason), in their own commit, due after delay_ms; those
  * that are unblocked at once. */
@@ -54,9 +57,11 @@ PO_MUST_USE enum po_class parked_make_due_by(struct db *db, struct sql *sql,
 struct parked_row {
         int64_t claim_id;
         unsigned tries;  /* before this one */
-        bool gave_up;    /* it waited for give_up_after_ms, and not for a resume */
+        bool gave_up;    /* it waited for give_up_after_ms, not for a resume, pauses of the intake
+                            apart */
         bool for_resume; /* it waits because its channel was paused */
         bool begun;      /* strict.unfinished: a posting of it began, and no end of it is known */
+        bool unreadable; /* it could not be read the last time */
         char first_parked_at[PARKED_AT_BYTES]; /* as the database writes it: compares as text */
         char *notification;                    /* JSON; owned by the row */
         unsigned char *raw;                    /* record_pack(); owned by the row */
@@ -66,25 +71,37 @@ struct parked_row {
 /*
  * Takes at most count rows that are due, oldest first, and moves their due time by lease_ms, in a
  * short transaction of its own that skips what other workers hold: nobody else tries them
- * meanwhile, and if this worker dies they are due again. They come in order of first_parked_at. One
- * whose posting began within lease_ms is left alone, due or not.
+ * meanwhile, and if this worker dies they are due again. No more than together fit bytes_max
+ * (notifications and records; one row in any case): the others stay due. What was settled between
+ * the lease and the reading is left out. They come in order of first_parked_at. One whose posting
+ * began within lease_ms is left alone, due or not.
  */
 PO_MUST_USE enum po_class parked_take(struct db *db, struct sql *sql, int64_t lease_ms,
-                                      int64_t give_up_after_ms, struct parked_row *rows_out,
-                                      size_t count, size_t *count_out, struct po_error *error);
+                                      int64_t give_up_after_ms, size_t bytes_max,
+                                      struct parked_row *rows_out, size_t count, size_t *count_out,
+                                      struct po_error *error);
 void parked_row_free(struct parked_row *row);
 
-/*
- * The next try of a row that was taken and must wait on, and why (NULL: as before). One that waited
- * for a resume and now waits for something else starts its wait for giving up over. A row that
- * somebody made due since it was taken stays due: what it waited for came while it was tried. It is
- * begun no longer unless row->begun says so.
- */
-PO_MUST_USE enum po_class parked_delay(struct db *db, struct sql *sql, const struct parked_row *row,
-                                       int64_t delay_ms, const char *reason,
-                                       struct po_error *error);
+/* Its item in review: opened (*fresh_out: it was not open before), closed when it is over. */
+PO_MUST_USE enum po_class parked_ask_person(struct db *db, struct sql *sql, int64_t claim_id,
+                                            bool *fresh_out, struct po_error *error);
+PO_MUST_USE enum po_class parked_close_review(struct db *db, struct sql *sql, int64_t claim_id,
+                                              struct po_error *error);
 
-/* All of a channel are due now: after `resume`. channel NULL: of all channels. */
+/*
+ * The next try of rows that were taken and must wait on, and why (NULL: as before). Those that
+ * waited for a resume and now wait for something else start their wait for giving up over. A row
+ * that somebody made due since it was taken stays due: what it waited for came while it was tried.
+ * They are begun no longer unless begun says so.
+ */
+PO_MUST_USE enum po_class parked_delay(struct db *db, struct sql *sql, const int64_t *claim_ids,
+                                       size_t count, int64_t delay_ms, const char *reason,
+                                       bool begun, struct po_error *error);
+
+/*
+ * What waits for the resume of this channel is due now, in commits of at most RESUME_ROWS_MAX rows:
+ * a pause of weeks must not hold the locks of all of them at once.
+ */
 PO_MUST_USE enum po_class parked_resume(struct db *db, struct sql *sql, const char *channel,
                                         struct po_error *error);
 

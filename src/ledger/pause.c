@@ -3,8 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/failpoint.h"
 #include "ledger/audit.h"
 #include "ledger/parked.h"
+#include "ledger/review.h"
 
 bool pauses_have(const struct pauses *pauses, const char *channel)
 {
@@ -62,14 +64,41 @@ static enum po_class set(struct db *db, struct sql *sql, const char *channel, co
         return db_commit(db, error);
 }
 
+static enum po_class trip(struct db *db, struct sql *sql, const char *why, struct po_error *error)
+{
+        sql_reset(sql);
+        sql_raw(sql, "INSERT INTO pause (channel, at, who, why) VALUES ('" PAUSE_ALL
+                     "',UTC_TIMESTAMP(6),'postonce',");
+        sql_text(sql, why);
+        sql_raw(sql, ")");
+        if (db_exec(db, sql, NULL, error) != PO_OK ||
+            review_open(db, sql, REVIEW_SUBJECT_PAUSE, REVIEW_DEAD_LETTER_FLOOD, 0, NULL, error) !=
+                    PO_OK ||
+            audit_insert(db, sql, "postonce", "pause", subject(PAUSE_ALL), why, error) != PO_OK)
+                return error->kind;
+        return db_commit(db, error);
+}
+
+/* How long it lasted, for parked.c. */
+static enum po_class record_intake_pause(struct db *db, struct sql *sql, struct po_error *error)
+{
+        sql_reset(sql);
+        sql_raw(sql, "INSERT INTO intake_pause (began_at, ended_at) SELECT at, UTC_TIMESTAMP(6)"
+                     " FROM pause WHERE channel = '" PAUSE_ALL "'");
+        if (db_exec(db, sql, NULL, error) != PO_OK)
+                return error->kind;
+        return review_close(db, sql, REVIEW_SUBJECT_PAUSE, error);
+}
+
 static enum po_class clear(struct db *db, struct sql *sql, const char *channel, const char *who,
                            const char *why, struct po_error *error)
 {
+        if (strcmp(channel, PAUSE_ALL) == 0 && record_intake_pause(db, sql, error) != PO_OK)
+                return error->kind;
         sql_reset(sql);
         sql_raw(sql, "DELETE FROM pause WHERE channel = ");
         sql_text(sql, channel);
         if (db_exec(db, sql, NULL, error) != PO_OK ||
-            (strcmp(channel, PAUSE_ALL) != 0 && parked_resume(db, sql, channel, error) != PO_OK) ||
             audit_insert(db, sql, who, "resume", subject(channel), why, error) != PO_OK)
                 return error->kind;
         return db_commit(db, error);
@@ -86,13 +115,30 @@ enum po_class pause_set(struct db *db, struct sql *sql, const char *channel, con
         return po_within(error, "pause %s", subject(channel));
 }
 
+enum po_class pause_trip(struct db *db, struct sql *sql, const char *why, bool *fresh_out,
+                         struct po_error *error)
+{
+        *fresh_out = false;
+        if (db_begin(db, error) != PO_OK)
+                return error->kind;
+        enum po_class kind = trip(db, sql, why, error);
+        db_rollback(db);
+        *fresh_out = kind == PO_OK;
+        if (kind == PO_OK || kind == PO_EXISTS)
+                return PO_OK;
+        return po_within(error, "pause %s", subject(PAUSE_ALL));
+}
+
 enum po_class pause_clear(struct db *db, struct sql *sql, const char *channel, const char *who,
                           const char *why, struct po_error *error)
 {
         if (db_begin(db, error) != PO_OK)
                 return error->kind;
-        if (clear(db, sql, channel, who, why, error) == PO_OK)
-                return PO_OK;
+        enum po_class kind = clear(db, sql, channel, who, why, error);
         db_rollback(db);
-        return po_within(error, "resume %s", subject(channel));
+        if (kind == PO_OK)
+                kind = PO_FAILPOINT("resume.committed");
+        if (kind == PO_OK && strcmp(channel, PAUSE_ALL) != 0)
+                kind = parked_resume(db, sql, channel, error);
+        return kind == PO_OK ? PO_OK : po_within(error, "resume %s", subject(channel));
 }

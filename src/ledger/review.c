@@ -5,6 +5,10 @@ static const char REVIEW_INSERT[] =
         " order_no, amount, currency, source_topic, source_partition, source_offset, body, state,"
         " created_at) VALUES ";
 
+/* Something must change: with CLIENT_FOUND_ROWS a row set to what it was counts as an inserted one.
+ */
+#define SEEN_AGAIN " ON DUPLICATE KEY UPDATE review.seen = review.seen + 1"
+
 static void write_review(struct sql *sql, const char *reason, const struct posting *posting,
                          bool with_body)
 {
@@ -54,8 +58,70 @@ enum po_class reviews_insert(struct db *db, struct sql *sql, const char *reason,
                              with_body);
                 sql_raw(sql, ")");
         }
-        sql_raw(sql, " ON DUPLICATE KEY UPDATE review.claim_id = review.claim_id");
+        sql_raw(sql, SEEN_AGAIN);
         if (db_exec(db, sql, NULL, error) != PO_OK)
                 return po_within(error, "write %zu reviews", count);
+        return PO_OK;
+}
+
+enum po_class review_insert(struct db *db, struct sql *sql, const char *reason,
+                            const struct posting *posting, bool with_body, bool *fresh_out,
+                            struct po_error *error)
+{
+        struct db_result result;
+        sql_reset(sql);
+        sql_raw(sql, REVIEW_INSERT);
+        sql_raw(sql, "(");
+        write_review(sql, reason, posting, with_body);
+        sql_raw(sql, ")" SEEN_AGAIN);
+        if (db_exec(db, sql, &result, error) != PO_OK)
+                return po_within(error, "write a review");
+        *fresh_out = result.affected_rows == 1;
+        return PO_OK;
+}
+
+enum po_class review_open(struct db *db, struct sql *sql, const char *subject, const char *reason,
+                          int64_t claim_id, bool *fresh_out, struct po_error *error)
+{
+        struct db_result result;
+        sql_reset(sql);
+        sql_raw(sql, "INSERT INTO review (subject, reason, claim_id, state, created_at) VALUES (");
+        sql_text(sql, subject);
+        sql_raw(sql, ",");
+        sql_text(sql, reason);
+        sql_raw(sql, ",");
+        if (claim_id != 0)
+                sql_integer(sql, claim_id);
+        else
+                sql_raw(sql, "NULL");
+        sql_raw(sql, ",'OPEN',UTC_TIMESTAMP(6))" SEEN_AGAIN);
+        if (db_exec(db, sql, &result, error) != PO_OK)
+                return po_within(error, "open a review of %s", subject);
+        if (fresh_out != NULL)
+                *fresh_out = result.affected_rows == 1;
+        return PO_OK;
+}
+
+enum po_class review_close(struct db *db, struct sql *sql, const char *subject,
+                           struct po_error *error)
+{
+        sql_reset(sql);
+        sql_raw(sql, "UPDATE review SET state = 'CLOSED', closed_at = UTC_TIMESTAMP(6)"
+                     " WHERE open_subject = ");
+        sql_text(sql, subject);
+        if (db_exec(db, sql, NULL, error) != PO_OK)
+                return po_within(error, "close the review of %s", subject);
+        return PO_OK;
+}
+
+enum po_class reviews_count_open(struct db *db, struct sql *sql, int64_t *count_out,
+                                 struct po_error *error)
+{
+        sql_reset(sql);
+        sql_raw(sql, "SELECT COUNT(*) FROM review WHERE state = 'OPEN'");
+        if (db_query(db, sql, error) != PO_OK)
+                return po_within(error, "count open reviews");
+        *count_out = db_next_row(db) ? db_integer(db, 0) : 0;
+        db_rows_end(db);
         return PO_OK;
 }

@@ -25,6 +25,8 @@
         X(METRIC_HELD, "postonce_notifications_total{verdict=\"HELD\"}", "counter", "")            \
         X(METRIC_PAUSED, "postonce_paused", "gauge",                                               \
           "1 while an operator or the flood guard has paused the whole intake")                    \
+        X(METRIC_REVIEWS, "postonce_reviews_open", "gauge",                                        \
+          "what waits for a person, of all workers together")                                      \
         X(METRIC_BATCHES, "postonce_batches_total", "counter", "ledger transactions committed")    \
         X(METRIC_RETRIES, "postonce_retries_total", "counter",                                     \
           "units rolled back and tried again")                                                     \

@@ -242,12 +242,14 @@ static void give_back(struct batch *batch, struct parcel *parcel)
  * It was found to be the record's own fault before, beside others that posted then. When it comes
  * again the same others are settled already, and nothing fresh would ever acquit the database.
  */
-static enum po_class failed_before(struct ledger *ledger, const struct parcel *parcel,
-                                   bool *before_out, struct po_error *error)
+static enum po_class failed_before(const struct batch *batch, struct ledger *ledger,
+                                   const struct parcel *parcel, bool *before_out,
+                                   struct po_error *error)
 {
+        const struct posting *posting = &batch->postings[parcel->first];
         char id[LETTER_ID_BYTES];
         unsigned failures;
-        letter_id(parcel->record, id);
+        letter_id_of_key(parcel->record, posting->unparks ? posting->notification->key : NULL, id);
         if (ledger_failures(ledger, id, &failures, error) != PO_OK)
                 return error->kind;
         *before_out = failures > 0;
@@ -272,7 +274,7 @@ static enum po_class judge_bugs(struct batch *batch, struct ledger *ledger, bool
                 bool before = false;
                 if (parcel->verdict != VERDICT_REJECTED || parcel->error.kind != PO_BUG)
                         continue;
-                if (may_ask && failed_before(ledger, parcel, &before, &asking) != PO_OK)
+                if (may_ask && failed_before(batch, ledger, parcel, &before, &asking) != PO_OK)
                         log_failure(LOG_LEVEL_WARN, "failures_unread", &asking);
                 if (before)
                         continue;

@@ -14,10 +14,11 @@ struct db;
 struct sql;
 
 /*
- * Before so many letters are sent. SYSTEMIC: they would be too many; the pause is recorded and the
- * alarm raised.
+ * Before so many letters are sent; *room_out: how many of them may be, in any case. SYSTEMIC: not
+ * all; the pause is recorded, and the alarm raised by the one worker that did so. Those that may be
+ * sent then are what a `resume` moves: each lets a minute's worth pass before it stops again.
  */
 PO_MUST_USE enum po_class flood_check(size_t letters, int64_t most_per_minute, struct db *db,
-                                      struct sql *sql, struct po_error *error);
+                                      struct sql *sql, size_t *room_out, struct po_error *error);
 
 #endif

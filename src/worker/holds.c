@@ -1,15 +1,25 @@
 #include "worker/holds.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "ledger/discard.h"
 
-enum { NOTED_FROM = 3 };
+/* A hold that lasts longer than this waits for a person: what mends itself has done so by then. */
+enum { NOTED_FROM = 3, FOR_PERSON_AFTER_MS = 60000 };
 
 void holds_free(struct holds *holds)
 {
         sql_free(&holds->sql);
+}
+
+/* One out of range flows again once its offset is another one, or was passed. */
+static bool is_over(const struct source *source, const struct hold *hold, int64_t next)
+{
+        if (!hold->out_of_range)
+                return next > hold->offset;
+        return next != hold->offset && !source_is_stuck(source, hold->topic, hold->partition);
 }
 
 static enum po_class look_at(struct holds *holds, struct source *source, struct hold *hold,
@@ -18,7 +28,7 @@ static enum po_class look_at(struct holds *holds, struct source *source, struct 
         int64_t next;
         if (!source_settled(source, hold->topic, hold->partition, &next))
                 return PO_OK;
-        if (next > hold->offset)
+        if (is_over(source, hold, next))
                 return hold_delete(holds->db, &holds->sql, hold, error);
         if (hold->decision == HOLD_UNDECIDED)
                 return PO_OK;
@@ -27,15 +37,46 @@ static enum po_class look_at(struct holds *holds, struct source *source, struct 
                                               : PO_OK;
 }
 
+/* Nothing of them comes in hand, so nobody else would note them. */
+static enum po_class note_stuck(struct holds *holds, struct source *source, struct po_error *error)
+{
+        struct source_stuck stuck;
+        for (size_t place = 0; source_next_stuck(source, &place, &stuck);) {
+                struct hold hold = { .group = holds->group,
+                                     .partition = stuck.partition,
+                                     .offset = stuck.offset };
+                snprintf(hold.topic, sizeof hold.topic, "%s", stuck.topic);
+                if (hold_note(holds->db, &holds->sql, &hold, stuck.reason, stuck.tries, 0, error) !=
+                    PO_OK)
+                        return error->kind;
+        }
+        return PO_OK;
+}
+
+/* Page by page: a hold is found however many of other workers' stand before it. */
 enum po_class holds_look(struct holds *holds, struct source *source, struct po_error *error)
 {
-        if (holds_read(holds->db, &holds->sql, holds->rows, HOLDS_MAX, &holds->count, error) !=
-            PO_OK)
-                return error->kind;
-        for (size_t i = 0; i < holds->count; i++)
-                if (look_at(holds, source, &holds->rows[i], error) != PO_OK)
+        const struct hold *after = NULL;
+        size_t count = HOLDS_PAGE;
+        while (count == HOLDS_PAGE) {
+                if (holds_read(holds->db, &holds->sql, holds->group, after, holds->page, HOLDS_PAGE,
+                               &count, error) != PO_OK)
                         return error->kind;
-        return PO_OK;
+                for (size_t i = 0; i < count; i++)
+                        if (look_at(holds, source, &holds->page[i], error) != PO_OK)
+                                return error->kind;
+                after = &holds->page[HOLDS_PAGE - 1];
+        }
+        return note_stuck(holds, source, error);
+}
+
+static struct hold hold_of(const struct holds *holds, const struct record *record)
+{
+        struct hold hold = { .group = holds->group,
+                             .partition = record->partition,
+                             .offset = record->offset };
+        snprintf(hold.topic, sizeof hold.topic, "%s", record->topic);
+        return hold;
 }
 
 void holds_note(struct holds *holds, const struct parcel *parcel, unsigned tries)
@@ -45,24 +86,23 @@ void holds_note(struct holds *holds, const struct parcel *parcel, unsigned tries
                 return;
         const char *reason = parcel->error.reason != NULL ? parcel->error.reason
                                                           : po_class_name(parcel->error.kind);
-        if (tries == NOTED_FROM) {
-                const struct record *record = parcel->record;
+        const struct hold hold = hold_of(holds, parcel->record);
+        if (tries == NOTED_FROM)
                 log_alarm("PARTITION_HELD", NULL, "topic=%s partition=%d offset=%lld reason=%s",
-                          record->topic, (int)record->partition, (long long)record->offset, reason);
-        }
-        if (hold_note(holds->db, &holds->sql, parcel->record, reason, tries, &error) != PO_OK)
+                          hold.topic, (int)hold.partition, (long long)hold.offset, reason);
+        if (hold_note(holds->db, &holds->sql, &hold, reason, tries, FOR_PERSON_AFTER_MS, &error) !=
+            PO_OK)
                 log_failure(LOG_LEVEL_DEBUG, "hold_not_noted", &error);
 }
 
-static bool is_to_be_skipped(const struct holds *holds, const struct record *record)
+static bool is_to_be_skipped(struct holds *holds, const struct record *record)
 {
-        for (size_t i = 0; i < holds->count; i++) {
-                const struct hold *hold = &holds->rows[i];
-                if (hold->decision == HOLD_SKIP && hold->offset == record->offset &&
-                    hold->partition == record->partition && strcmp(hold->topic, record->topic) == 0)
-                        return true;
-        }
-        return false;
+        struct po_error error;
+        enum hold_decision decision = HOLD_UNDECIDED;
+        const struct hold hold = hold_of(holds, record);
+        if (hold_read_decision(holds->db, &holds->sql, &hold, &decision, &error) != PO_OK)
+                log_failure(LOG_LEVEL_DEBUG, "decision_unread", &error);
+        return decision == HOLD_SKIP;
 }
 
 /* Nothing keeps it once its record passed: a held record's are neither parked nor dead letters. */

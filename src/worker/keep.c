@@ -1,5 +1,8 @@
 #include "worker/keep.h"
 
+#include <assert.h>
+#include <stdint.h>
+
 #include "base/failpoint.h"
 #include "base/log.h"
 #include "ledger/parked.h"
@@ -14,43 +17,56 @@ struct keeping {
         struct sql *sql;
 };
 
-typedef enum po_class (*keep_insert)(const struct keeping *keeping, struct posting **postings,
-                                     size_t count, struct po_error *error);
+struct place;
+typedef enum po_class (*keep_insert)(const struct keeping *keeping, const struct place *place,
+                                     struct posting **postings, size_t count,
+                                     struct po_error *error);
 
-static enum po_class insert_conflicts(const struct keeping *keeping, struct posting **postings,
-                                      size_t count, struct po_error *error)
+/* What is kept, where, and with which alarm. */
+struct place {
+        enum verdict verdict;
+        const char *reason, *alarm; /* of its review; NULL: it has none */
+        bool if_held;   /* also when the record as a whole comes again: a person may look now */
+        size_t at_once; /* so many in one statement */
+        keep_insert insert;
+};
+
+static void alarm_posting(const struct posting *posting, const char *code)
 {
-        return reviews_insert(keeping->db, keeping->sql, REVIEW_PAYLOAD_CONFLICT, postings, count,
-                              true, error);
+        const struct record *record = posting->record;
+        log_set_record(record->topic, record->partition, record->offset, NULL);
+        log_alarm(code, posting->notification->key, "claim=%lld", (long long)posting->claim_id);
+        log_clear_record();
 }
 
-static enum po_class insert_orphans(const struct keeping *keeping, struct posting **postings,
-                                    size_t count, struct po_error *error)
+/* Row by row, since only a row that was not there yet is news: behind a hold the same comes again
+ * and again. */
+static enum po_class insert_review(const struct keeping *keeping, const struct place *place,
+                                   struct posting **postings, size_t count, struct po_error *error)
 {
-        return reviews_insert(keeping->db, keeping->sql, REVIEW_ORPHAN, postings, count, true,
-                              error);
+        bool fresh;
+        assert(count == 1);
+        if (review_insert(keeping->db, keeping->sql, place->reason, postings[0], true, &fresh,
+                          error) != PO_OK)
+                return error->kind;
+        if (fresh)
+                alarm_posting(postings[0], place->alarm);
+        return PO_OK;
 }
 
-static enum po_class insert_parked(const struct keeping *keeping, struct posting **postings,
-                                   size_t count, struct po_error *error)
+static enum po_class insert_parked(const struct keeping *keeping, const struct place *place,
+                                   struct posting **postings, size_t count, struct po_error *error)
 {
+        (void)place;
         const struct policy *policy = keeping->batch->policy;
         int64_t delay_ms = policy != NULL ? policy->park_delays_ms[0] : PARK_DELAY_MS;
         return parked_insert(keeping->db, keeping->sql, postings, count, delay_ms, error);
 }
 
-/* What is kept, where, and with which alarm. */
-struct place {
-        enum verdict verdict;
-        const char *alarm; /* NULL: none */
-        bool if_held;      /* also when the record as a whole comes again: a person may look now */
-        keep_insert insert;
-};
-
 static const struct place places[] = {
-        { VERDICT_CONFLICT, "PAYLOAD_CONFLICT", true, insert_conflicts },
-        { VERDICT_ORPHANED, "ORPHANED", true, insert_orphans },
-        { VERDICT_PARKED, NULL, false, insert_parked },
+        { VERDICT_CONFLICT, REVIEW_PAYLOAD_CONFLICT, "PAYLOAD_CONFLICT", true, 1, insert_review },
+        { VERDICT_ORPHANED, REVIEW_ORPHAN, "ORPHANED", true, 1, insert_review },
+        { VERDICT_PARKED, NULL, NULL, false, SIZE_MAX, insert_parked },
 };
 enum { PLACES = sizeof places / sizeof places[0] };
 
@@ -61,14 +77,6 @@ static bool belongs(const struct batch *batch, const struct posting *posting,
                 return false; /* its row is there */
         return posting->verdict == place->verdict &&
                (place->if_held || batch_parcel(batch, posting)->verdict != VERDICT_HELD);
-}
-
-static void alarm_posting(const struct posting *posting, const char *code)
-{
-        const struct record *record = posting->record;
-        log_set_record(record->topic, record->partition, record->offset, NULL);
-        log_alarm(code, posting->notification->key, "claim=%lld", (long long)posting->claim_id);
-        log_clear_record();
 }
 
 /* What the database refuses goes the way of any record at fault. */
@@ -87,7 +95,9 @@ static void refuse(struct batch *batch, struct posting *posting, const struct po
 static enum po_class insert(const struct keeping *keeping, const struct place *place,
                             struct posting **postings, size_t count, struct po_error *error)
 {
-        enum po_class kind = place->insert(keeping, postings, count, error);
+        enum po_class kind = PO_RECORD;
+        if (count <= place->at_once)
+                kind = place->insert(keeping, place, postings, count, error);
         if (kind != PO_RECORD)
                 return kind;
         if (count == 1) {
@@ -122,8 +132,6 @@ static enum po_class keep(const struct keeping *keeping, const struct place *pla
         for (size_t i = 0; i < batch->postings_count; i++) {
                 if (!belongs(batch, &batch->postings[i], place))
                         continue;
-                if (place->alarm != NULL)
-                        alarm_posting(&batch->postings[i], place->alarm);
                 batch->open[count++] = &batch->postings[i];
         }
         if (count == 0)

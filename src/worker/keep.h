@@ -8,9 +8,10 @@
 #include "worker/batch.h"
 
 /*
- * Alarms every CONFLICT and ORPHANED notification and writes its review item, then the rows of what
- * is PARKED. One that the database refuses (larger than max_allowed_packet) becomes REJECTED: its
- * dead letter carries it. After any other error their records are HELD.
+ * Writes the review item of every CONFLICT and ORPHANED notification, with an alarm where it was
+ * not there yet, then the rows of what is PARKED. One that the database refuses (larger than
+ * max_allowed_packet) becomes REJECTED: its dead letter carries it. After any other error their
+ * records are HELD.
  */
 PO_MUST_USE enum po_class batch_keep(struct batch *batch, struct db *db, struct sql *sql,
                                      struct po_error *error);

@@ -14,6 +14,8 @@
 
 /* How long a row that was taken is nobody else's: well above what one try may take. */
 enum { LEASE_MS = 60000 };
+/* So much of records at once: a hundred of the largest would be gigabytes. */
+enum { TAKE_BYTES_MAX = 16 * 1024 * 1024 };
 /* One that gives up beyond the pace waits so long; a take sends at most this part of the limit. */
 enum { PACED_MS = 60000, LETTERS_SHARE = 20 };
 
@@ -29,7 +31,8 @@ struct redrive {
         struct record records[REDRIVE_ROWS_MAX];
         struct record_header *headers[REDRIVE_ROWS_MAX];
         struct posting *picked[REDRIVE_ROWS_MAX];
-        bool paced[REDRIVE_ROWS_MAX]; /* it gave up, but its letter must wait */
+        int64_t delayed[REDRIVE_ROWS_MAX]; /* claims that wait on alike */
+        bool paced[REDRIVE_ROWS_MAX];      /* it gave up, but its letter must wait */
 };
 
 enum po_class redrive_open(struct redrive **redrive_out, struct db *db, const struct policy *policy,
@@ -98,14 +101,27 @@ static enum po_class set_aside(struct redrive *redrive, size_t i, const struct p
                                struct po_error *error)
 {
         struct parked_row *row = &redrive->rows[i];
+        int64_t claim_id = row->claim_id;
+        bool fresh = false, begun = row->begun;
         log_failure(LOG_LEVEL_ERROR, "parked_unreadable", why);
-        log_alarm("PARKED_UNREADABLE", NULL, "claim=%lld", (long long)row->claim_id);
-        enum po_class kind = parked_delay(redrive->db, &redrive->sql, row,
-                                          delay_of(redrive, UINT_MAX), "UNREADABLE", error);
         parked_row_free(row);
         free(redrive->headers[i]);
         redrive->headers[i] = NULL;
-        return kind;
+        if (parked_ask_person(redrive->db, &redrive->sql, claim_id, &fresh, error) != PO_OK)
+                return error->kind;
+        if (fresh)
+                log_alarm("PARKED_UNREADABLE", NULL, "claim=%lld", (long long)claim_id);
+        return parked_delay(redrive->db, &redrive->sql, &claim_id, 1, delay_of(redrive, UINT_MAX),
+                            PARKED_UNREADABLE, begun, error);
+}
+
+/* A newer program can read it, or somebody mended the row. */
+static enum po_class note_readable(struct redrive *redrive, struct parked_row *row,
+                                   struct po_error *error)
+{
+        if (!row->unreadable)
+                return PO_OK;
+        return parked_close_review(redrive->db, &redrive->sql, row->claim_id, error);
 }
 
 /* Leaves those that can be read, in their order. */
@@ -119,7 +135,8 @@ static enum po_class unpack_all(struct redrive *redrive, struct po_error *error)
                         memset(&redrive->rows[i], 0, sizeof redrive->rows[i]);
                 }
                 if (unpack(redrive, kept, &why) == PO_OK) {
-                        kept++;
+                        if (note_readable(redrive, &redrive->rows[kept++], error) != PO_OK)
+                                return error->kind;
                         continue;
                 }
                 if (why.kind == PO_SYSTEMIC) {
@@ -202,7 +219,8 @@ enum po_class redrive_take(struct redrive *redrive, const struct pauses *pauses,
         *batch_out = NULL;
         redrive->batch.pauses = pauses;
         if (parked_take(redrive->db, &redrive->sql, LEASE_MS, redrive->policy->give_up_after_ms,
-                        redrive->rows, REDRIVE_ROWS_MAX, &redrive->rows_count, error) != PO_OK)
+                        TAKE_BYTES_MAX, redrive->rows, REDRIVE_ROWS_MAX, &redrive->rows_count,
+                        error) != PO_OK)
                 return error->kind;
         enum po_class kind = unpack_all(redrive, error);
         if (kind == PO_OK) {
@@ -239,21 +257,47 @@ static bool goes(const struct parcel *parcel)
                verdict_is_outcome(parcel->verdict);
 }
 
+static bool is_alike(const char *left, const char *right)
+{
+        return left == right || (left != NULL && right != NULL && strcmp(left, right) == 0);
+}
+
+/* Row i and those behind it that wait on as long and for the same: one statement. */
+static enum po_class delay_alike(struct redrive *redrive, size_t i, bool *done,
+                                 struct po_error *error)
+{
+        const struct posting *postings = redrive->batch.postings;
+        int64_t delay_ms = next_delay(redrive, i);
+        size_t count = 0;
+        for (size_t j = i; j < redrive->rows_count; j++) {
+                if (done[j] || next_delay(redrive, j) != delay_ms ||
+                    redrive->rows[j].begun != redrive->rows[i].begun ||
+                    !is_alike(postings[j].reason, postings[i].reason))
+                        continue;
+                done[j] = true;
+                redrive->delayed[count++] = redrive->rows[j].claim_id;
+        }
+        return parked_delay(redrive->db, &redrive->sql, redrive->delayed, count, delay_ms,
+                            postings[i].reason, redrive->rows[i].begun, error);
+}
+
 enum po_class redrive_finish(struct redrive *redrive, struct po_error *error)
 {
         struct batch *batch = &redrive->batch;
+        bool done[REDRIVE_ROWS_MAX] = { false };
         size_t count = 0;
         enum po_class kind = PO_OK;
-        for (size_t i = 0; i < redrive->rows_count && kind == PO_OK; i++) {
+        for (size_t i = 0; i < redrive->rows_count; i++) {
                 struct posting *posting = &batch->postings[i];
                 posting->claim_id = redrive->rows[i].claim_id;
                 redrive->rows[i].begun = posting->begun || posting->in_doubt;
-                if (goes(&batch->parcels[i]))
+                done[i] = goes(&batch->parcels[i]);
+                if (done[i])
                         redrive->picked[count++] = posting;
-                else
-                        kind = parked_delay(redrive->db, &redrive->sql, &redrive->rows[i],
-                                            next_delay(redrive, i), posting->reason, error);
         }
+        for (size_t i = 0; i < redrive->rows_count && kind == PO_OK; i++)
+                if (!done[i])
+                        kind = delay_alike(redrive, i, done, error);
         if (kind == PO_OK)
                 kind = parked_delete(redrive->db, &redrive->sql, redrive->picked, count, error);
         free_rows(redrive);

@@ -4,13 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/failpoint.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "ops/metrics.h"
 #include "worker/flood.h"
 
-enum { LETTER_TEXT_BYTES = 1024 };
+/* While letters cannot be sent, trying takes at most a sixth of a worker's time: what else there is
+ * must flow. */
+enum { LETTER_TEXT_BYTES = 1024, AWAY_FACTOR = 5, AWAY_MOST_MS = 120000 };
 
 /* One rejected record of the batch. */
 struct rejection {
@@ -28,6 +31,8 @@ struct rejecter {
         struct letter *letters;             /* those to send */
         size_t *sent;                       /* letters[i] is of rejections[sent[i]] */
         const struct letter_row **recorded; /* those to record */
+        int64_t away_until_ms;              /* the dead-letter topic is not tried before */
+        struct po_error away;               /* why */
 };
 
 enum po_class rejecter_open(struct rejecter **rejecter_out, const struct rejecter_options *options,
@@ -107,6 +112,16 @@ static void alarm_unless_proven(const struct parcel *parcel)
                           (int)record->partition, (long long)record->offset);
 }
 
+/* One that comes out of `parked` is told apart from the rest of its record, which passed before. */
+static void name_letter(struct rejection *rejection, const struct batch *batch)
+{
+        const struct parcel *parcel = rejection->parcel;
+        const struct posting *posting = &batch->postings[parcel->first];
+        bool was_parked = parcel->count > 0 && posting->unparks;
+        letter_id_of_key(parcel->record, was_parked ? posting->notification->key : NULL,
+                         rejection->id);
+}
+
 static void collect(struct rejecter *rejecter, struct batch *batch)
 {
         rejecter->count = 0;
@@ -117,7 +132,7 @@ static void collect(struct rejecter *rejecter, struct batch *batch)
                 struct rejection *rejection = &rejecter->rejections[rejecter->count];
                 rejection->parcel = parcel;
                 alarm_unless_proven(parcel);
-                letter_id(parcel->record, rejection->id);
+                name_letter(rejection, batch);
                 describe(rejection, batch);
                 rejecter->rows[rejecter->count++] = (struct letter_row){
                         .letter_id = rejection->id,
@@ -193,24 +208,53 @@ static enum po_class record_letters(struct rejecter *rejecter, size_t letters,
         return PO_FAILPOINT("letter.recorded");
 }
 
+static bool is_away(const struct rejecter *rejecter)
+{
+        return clock_ms() < rejecter->away_until_ms;
+}
+
+/* One that failed at once may be tried again at once. */
+static void note_away(struct rejecter *rejecter, enum po_class sent, int64_t took_ms,
+                      const struct po_error *why)
+{
+        int64_t away_ms = AWAY_FACTOR * took_ms;
+        rejecter->away_until_ms = 0;
+        if (sent == PO_OK || sent == PO_RECORD)
+                return;
+        rejecter->away = *why;
+        rejecter->away_until_ms = clock_ms() + (away_ms < AWAY_MOST_MS ? away_ms : AWAY_MOST_MS);
+}
+
 static enum po_class send_letters(struct rejecter *rejecter, struct po_error *error)
 {
         size_t letters = prepare_letters(rejecter);
         if (letters == 0)
                 return PO_OK;
-        if (rejecter->options.most_per_minute > 0 &&
-            flood_check(letters, rejecter->options.most_per_minute, rejecter->options.db,
-                        &rejecter->sql, error) != PO_OK)
-                return error->kind;
+        if (is_away(rejecter)) {
+                hold_rest(rejecter, &rejecter->away);
+                return PO_OK;
+        }
         struct po_error sending = { 0 };
+        size_t room = letters;
+        enum po_class flood = PO_OK;
+        if (rejecter->options.most_per_minute > 0)
+                flood = flood_check(letters, rejecter->options.most_per_minute,
+                                    rejecter->options.db, &rejecter->sql, &room, error);
+        if (room == 0)
+                return flood;
+        letters = room;
+        int64_t begun_ms = clock_ms();
         enum po_class sent = letters_send(rejecter->options.sink, rejecter->options.topic,
                                           rejecter->letters, letters, &sending);
+        note_away(rejecter, sent, clock_ms() - begun_ms, &sending);
         if (sent != PO_OK)
                 log_alarm(sent == PO_RECORD ? LETTER_TOO_LARGE : "DEAD_LETTER_NOT_WRITABLE", NULL,
                           "topic=%s class=%s", rejecter->options.topic, po_class_name(sent));
-        if (record_letters(rejecter, letters, &sending, error) != PO_OK)
-                return error->kind;
-        return PO_OK;
+        struct po_error recording;
+        if (record_letters(rejecter, letters, &sending, &recording) == PO_OK)
+                return flood;
+        *error = recording;
+        return error->kind;
 }
 
 enum po_class reject_all(struct rejecter *rejecter, struct batch *batch, struct po_error *error)

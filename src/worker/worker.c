@@ -6,6 +6,7 @@
 #include "base/failpoint.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "ledger/review.h"
 #include "ops/heartbeat.h"
 #include "ops/metrics.h"
 #include "worker/holds.h"
@@ -18,6 +19,7 @@
 enum {
         TAKE_WAIT_MS = 200, /* how long one poll waits for a first record */
         TICK_MS = 1000,
+        COUNT_MS = 10000,     /* how often what waits for a person is counted */
         REDRIVES_A_TICK = 10, /* so that parked ones do not keep the records waiting */
 };
 
@@ -55,7 +57,7 @@ struct worker {
         int64_t connect_next_ms; /* when a database that is away is asked again */
         struct pauses pauses;
         struct holds holds;
-        int64_t tick_next_ms;
+        int64_t tick_next_ms, count_next_ms;
         struct heartbeat heartbeat;
 };
 
@@ -206,6 +208,8 @@ static bool passes_now(void *context, size_t parcel)
 /* What a person decided to pass is settled, too, and told like the rest. */
 static void skip_held(struct worker *worker)
 {
+        if (!ledger_is_connected(worker->ledger))
+                return;
         for (size_t i = 0; i < worker->batch.parcels_count; i++)
                 if (worker->batch.parcels[i].verdict == VERDICT_HELD &&
                     !is_behind_a_hold(worker, i))
@@ -306,7 +310,6 @@ static enum po_class redrive(struct worker *worker, bool *more_out, struct po_er
         enum po_class kind = redrive_take(worker->redrive, &worker->pauses, &batch, error);
         if (kind != PO_OK || batch == NULL)
                 return kind;
-        bool full = batch->parcels_count == REDRIVE_ROWS_MAX;
         kind = PO_FAILPOINT("redrive.taken");
         if (kind == PO_OK)
                 kind = batch_repost(batch, worker->ledger, error);
@@ -317,7 +320,7 @@ static enum po_class redrive(struct worker *worker, bool *more_out, struct po_er
                               batch->parcels[i].verdict == VERDICT_PARKED);
         if (redrive_finish(worker->redrive, &later) != PO_OK)
                 kind = first_outage(kind, &later, error);
-        *more_out = kind == PO_OK && full;
+        *more_out = kind == PO_OK; /* also a batch bounded by its bytes may leave some */
         return kind;
 }
 
@@ -330,12 +333,27 @@ static enum po_class redrive_all(struct worker *worker, struct po_error *error)
         return kind;
 }
 
+/* For people's eyes only. */
+static enum po_class count_reviews(struct worker *worker, struct po_error *error)
+{
+        int64_t open;
+        if (clock_ms() < worker->count_next_ms)
+                return PO_OK;
+        if (reviews_count_open(worker->options->db, &worker->sql, &open, error) != PO_OK)
+                return error->kind;
+        metric_set(METRIC_REVIEWS, open);
+        worker->count_next_ms = clock_ms() + COUNT_MS;
+        return PO_OK;
+}
+
 /* What operators decided: seen by every worker within a second or two. */
 static enum po_class look(struct worker *worker, struct po_error *error)
 {
         if (pauses_read(worker->options->db, &worker->sql, &worker->pauses, error) != PO_OK)
                 return error->kind;
         metric_set(METRIC_PAUSED, worker->pauses.all);
+        if (count_reviews(worker, error) != PO_OK)
+                return error->kind;
         return holds_look(&worker->holds, worker->options->source, error);
 }
 
@@ -477,6 +495,7 @@ static enum po_class open_parts(struct worker *worker, struct po_error *error)
         if (worker->results != NULL)
                 redrive_keep_rows(worker->redrive);
         worker->holds.db = options->db;
+        worker->holds.group = options->group;
         worker->batch.pauses = &worker->pauses;
         worker->batch.policy = &options->policy;
         return options->policy.reconcile ? claims_be_strict(ledger_claims(worker->ledger), error)

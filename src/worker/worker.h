@@ -22,6 +22,7 @@ struct worker_options {
         struct source *source;
         struct sink *sink; /* NULL without a topic of dead letters or results */
         struct db *db;
+        const char *group; /* the consumer group of source */
         struct decoder *decoder;
         const struct rules *rules;
         const struct topic_channel *topics;

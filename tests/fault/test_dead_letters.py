@@ -73,6 +73,31 @@ def test_while_the_topic_is_gone_its_partition_waits_and_others_go_on(postonce, 
     assert worker.stop() == 0
 
 
+@pytest.mark.partitions(2)
+def test_while_letters_cannot_be_written_the_group_keeps_its_member_and_others_flow(postonce, kafka, db):
+    """A try waits for its topic; it must not wait longer than the group allows between two polls."""
+    postonce.configure({"kafka": {"max.poll.interval.ms": 6000, "session.timeout.ms": 3000},
+                        "mysql": {"connect_timeout": "1s", "read_timeout": "1s", "write_timeout": "1s"}})
+    postonce.migrate()
+    worker = postonce.start()
+    kafka.produce_many(postonce.topic, [{"value": GARBAGE, "partition": 0}])
+    wait_for_letters(postonce, 1)
+    kafka.delete(postonce.dead_letter_topic)
+    kafka.produce_many(postonce.topic, [{"value": GARBAGE + b"2", "partition": 0}])
+    postonce.wait_for(lambda: alarmed(worker, "DEAD_LETTER_NOT_WRITABLE"), "an alarm")
+    for turn in range(4):  # while it is tried again and again
+        more = flood.payments(5, first=1 + 5 * turn)
+        flood.register(db, more)
+        kafka.produce_many(postonce.topic, [{"value": one, "partition": 1} for one in as_json(more)])
+        flood.wait_for_outcomes(postonce, 5 * (turn + 1), 15)
+    log = worker.log_text()
+    assert "lost=1" not in log and log.count("event=rebalance") == 1
+    kafka.topic(1, name=postonce.dead_letter_topic)
+    wait_for_letters(postonce, 2)
+    postonce.wait_for_lag()
+    assert worker.stop() == 0
+
+
 def as_json(notifications):
     return [json.dumps(one).encode() for one in notifications]
 

@@ -75,6 +75,11 @@ def reviews(db):
                                             " amount FROM review ORDER BY id")]
 
 
+def subjects(db):
+    """[(subject, reason, state, seen)] of what waits, or waited, for a person without being one claim's content."""
+    return db.rows("SELECT subject, reason, state, seen FROM review WHERE subject IS NOT NULL ORDER BY id")
+
+
 def letters(db):
     """The rows of dead_letter."""
     return [Letter(*row) for row in db.rows("SELECT reason, source_partition, source_offset, attempts"

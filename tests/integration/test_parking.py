@@ -225,6 +225,74 @@ def test_what_carries_no_money_and_waited_too_long_is_a_dead_letter_with_its_who
     assert lag(ledger) == 0 and books.count(db, "failure") == 0
 
 
+LIST = """\
+channel: LIST
+body: json
+each: /items
+rules:
+  - when: [["@/txn", exists]]
+    event: ORDER_PACKED
+    txn: "@/txn"
+    order: "@/order_no"
+"""
+
+
+@pytest.mark.partitions(1)
+def test_each_notification_of_one_record_that_gives_up_has_a_letter_that_names_it(ledger, db):
+    """The record's letter for the first says nothing of the second, which gives up a day later."""
+    (ledger.directory / "list.yaml").write_text(LIST)
+    ledger.configure({"park": {"delays": ["200ms"], "give_up_after": "1h"}, "channels": ["list.yaml"],
+                      "topics": {ledger.topic: {"channel": "LIST"}}, "events": {"ORDER_PACKED": PACKED}})
+    ledger.publish({"items": [{"txn": "P1", "order_no": "R1"}, {"txn": "P2", "order_no": "R2"}]})
+    worker = ledger.start()
+    ledger.wait_for(lambda: books.count(db, "parked") == 2, "both are parked")
+    keys = [books.key(txn, "ORDER_PACKED", channel="LIST") for txn in ("P1", "P2")]
+    for number, key in enumerate(keys, 1):
+        db.execute("UPDATE parked SET waits_since = waits_since - INTERVAL 1 DAY WHERE claim_id = %s",
+                   books.claim(db, key).id)
+        ledger.wait_for(lambda: books.count(db, "dead_letter") == number, "it gives up")
+        ledger.wait_for(lambda: books.count(db, "parked") == 2 - number, "its row is gone")
+    assert worker.stop() == DONE
+    texts = [dict(letter.headers)["postonce.text"].decode() for letter in ledger.dead_letters()]
+    assert len(texts) == 2 and all(key in text for key, text in zip(keys, texts))
+    assert len({dict(letter.headers)["postonce.letter_id"] for letter in ledger.dead_letters()}) == 2
+
+
+@pytest.mark.both_databases
+def test_a_parked_row_that_cannot_be_read_waits_for_a_person_until_it_can_or_is_discarded(ledger, db):
+    ledger.configure(OFTEN)
+    worker = park(ledger, notification("T1", "R1"), notification("T2", "R2"), partition=0)
+    claims = [books.claim(db, books.key(txn)).id for txn in ("T1", "T2")]
+    kept = db.value("SELECT raw FROM parked WHERE claim_id = %s", claims[0])
+    db.execute("UPDATE parked SET raw = 'damaged'")
+    ledger.wait_for(lambda: len(books.subjects(db)) == 2 and min(row[3] for row in books.subjects(db)) > 1,
+                    "they are asked for")
+    assert [row[:3] for row in books.subjects(db)] == [
+        (f"parked {claim}", "PARKED_UNREADABLE", "OPEN") for claim in claims]
+    assert worker.log_text().count("alarm=PARKED_UNREADABLE") == 2
+    books.register(db, "R1")
+    db.execute("UPDATE parked SET raw = %s WHERE claim_id = %s", kept, claims[0])
+    ledger.run("park", "discard", books.key("T2"), "--why", "damaged")
+    wait_for_posting(ledger, books.key("T1"))
+    assert worker.stop() == DONE and books.parked(db) == []
+    assert [row[2] for row in books.subjects(db)] == ["CLOSED", "CLOSED"]
+
+
+@pytest.mark.partitions(1)
+def test_parked_records_larger_than_one_take_are_all_re_driven(ledger, db):
+    count, size = 30, 900_000
+    ledger.configure(NEVER)
+    for n in range(count):
+        ledger.publish(notification(f"T{n}", f"R{n}", body={"filler": "x" * size}))
+    assert ledger.drain() == [DONE]
+    assert db.value("SELECT SUM(LENGTH(raw)) FROM parked") > 24_000_000
+    books.register(db, *[f"R{n}" for n in range(count)])
+    db.execute("UPDATE parked SET due_at = UTC_TIMESTAMP(6)")
+    worker = ledger.start()
+    ledger.wait_for(lambda: books.count(db, "outcome") == count, "all are posted", 20)
+    assert worker.stop() == DONE and books.parked(db) == [] and books.statuses(db) == {"PAID": count}
+
+
 def test_a_key_that_has_given_up_without_money_is_judged_afresh_when_it_comes_again(ledger, db):
     ledger.configure({**GIVES_UP, "events": {"ORDER_PACKED": PACKED}})
     late = moneyless("P1", "R1", "ORDER_PACKED")

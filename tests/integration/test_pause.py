@@ -167,6 +167,60 @@ def test_giving_up_begins_at_the_resume_for_what_its_order_is_still_missing(ledg
     assert worker.stop() == DONE and books.reviews(db) == []
 
 
+@pytest.mark.both_databases
+def test_a_pause_of_the_intake_does_not_count_for_giving_up(ledger, db):
+    ledger.configure({"park": {"delays": ["100ms"], "give_up_after": "1h"}})
+    ledger.publish(*[notification(f"T{n}", f"R{n}") for n in range(3)], partition=0)
+    assert ledger.drain() == [DONE]
+    pause(ledger)
+    # Parked two hours ago, paused since one and a half hours: it has waited for half an hour so far.
+    db.execute("UPDATE parked SET waits_since = waits_since - INTERVAL 2 HOUR, due_at = UTC_TIMESTAMP(6)")
+    db.execute("UPDATE pause SET at = at - INTERVAL 90 MINUTE")
+    resume(ledger)
+    (worker,), _ = start(ledger)
+    ledger.wait_for(lambda: min(row.tries for row in books.parked(db)) >= 2, "all are tried")
+    assert books.outcomes(db) == {} and books.count(db, "parked") == 3
+    # Half an hour later the time is over.
+    db.execute("UPDATE parked SET waits_since = waits_since - INTERVAL 31 MINUTE")
+    ledger.wait_for(lambda: books.count(db, "outcome") == 3, "they give up")
+    assert worker.stop() == DONE and db.rows("SELECT DISTINCT verdict FROM outcome") == [("SUSPENSE",)]
+
+
+@pytest.mark.both_databases
+def test_what_a_resume_left_when_it_was_killed_is_due_all_the_same(ledger, db):
+    """Its pause is over in a commit of its own; nobody has to run it again."""
+    ledger.configure({"park": {"delays": ["200ms"], "give_up_after": "1h"}})
+    pause(ledger, "--channel", "WECHAT")
+    books.register(db, "R1", "R2")
+    (worker,), _ = start(ledger)
+    ledger.publish(notification("T1", "R1"), notification("T2", "R2"), partition=0)
+    ledger.wait_for(lambda: books.count(db, "parked") == 2, "they are parked")
+    db.execute("UPDATE parked SET waits_since = waits_since - INTERVAL 2 HOUR")
+    killed = ledger.run("resume", "--channel", "WECHAT", "--why", "moved", check=False,
+                        failpoints="resume.committed=kill@1")
+    assert killed.returncode == -9 and books.count(db, "pause") == 0
+    ledger.wait_for(lambda: books.statuses(db) == {"PAID": 2}, "they are posted", 10)
+    assert worker.stop() == DONE and books.count(db, "parked") == 0 and books.reviews(db) == []
+
+
+def test_a_resume_makes_more_than_one_chunk_due(ledger, db):
+    ledger.configure(NEVER)
+    pause(ledger, "--channel", "WECHAT")
+    ledger.publish(notification("T1", "R1"))
+    assert ledger.drain() == [DONE]
+    columns = "tenant_id, order_no, channel, reason, due_at, first_parked_at, waits_since, tries, notification, raw"
+    digits = "(SELECT 0 AS n" + "".join(f" UNION ALL SELECT {n}" for n in range(1, 10)) + ")"
+    db.execute(f"INSERT INTO parked (claim_id, {columns}) SELECT 1000000 + a.n + 10 * b.n + 100 * c.n + 1000 * d.n,"
+               f" {columns} FROM parked, {digits} a, {digits} b, {digits} c, {digits} d WHERE d.n < 3")
+    db.execute("UPDATE parked SET reason = 'ORDER_UNKNOWN' WHERE claim_id % 7 = 0")
+    waiting = db.value("SELECT COUNT(*) FROM parked WHERE reason = 'PAUSED'")
+    assert waiting > 2000
+    resume(ledger, "--channel", "WECHAT")
+    assert db.rows("SELECT reason, COUNT(*) FROM parked GROUP BY reason ORDER BY reason") == [
+        ("ORDER_UNKNOWN", 3001 - waiting), ("RESUMED", waiting)]
+    db.execute("DELETE FROM parked")  # claims that never were
+
+
 def test_a_settled_key_of_a_paused_channel_is_a_duplicate_and_another_amount_a_conflict(ledger, db):
     ledger.configure(NEVER)
     books.register(db, "R1")

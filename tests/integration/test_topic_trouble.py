@@ -157,6 +157,29 @@ def test_an_offset_beyond_the_end_stops_its_partition_with_all_three_shown(commi
 
 
 @pytest.mark.partitions(2)
+def test_a_partition_out_of_range_waits_for_a_person_until_it_flows_again(postonce, kafka, db):
+    def items():
+        return db.rows("SELECT subject, reason, state FROM review")
+
+    postonce.migrate()
+    put(kafka, postonce.topic, payments(db, 5), partition=0)
+    commit(kafka, postonce.group, postonce.topic, {0: 1000, 1: 0})
+    subject = f"hold {postonce.group} {postonce.topic}/0@1000"
+    for _ in range(2):  # a restart mends nothing
+        worker = postonce.start()
+        wait_until(lambda: "alarm=OFFSET_OUT_OF_RANGE" in worker.log_text() and items(), "it is asked for",
+                   logs=[worker.log])
+        assert items() == [(subject, "OFFSET_OUT_OF_RANGE", "OPEN")]
+        assert db.value("SELECT reason FROM hold") == "OFFSET_OUT_OF_RANGE"
+        worker.stop()
+    commit(kafka, postonce.group, postonce.topic, {0: 0})
+    worker = postonce.start()
+    wait_until(lambda: posted(db) == 5 and items() == [(subject, "OFFSET_OUT_OF_RANGE", "CLOSED")], "it flows",
+               logs=[worker.log])
+    assert worker.stop() == 0 and db.value("SELECT COUNT(*) FROM hold") == 0
+
+
+@pytest.mark.partitions(2)
 def test_records_that_retention_took_unread_stop_their_partition(postonce, kafka, db):
     postonce.migrate()
     put(kafka, postonce.topic, payments(db, 2), partition=0)

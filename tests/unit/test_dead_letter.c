@@ -515,6 +515,22 @@ START_TEST(small_letters_refused_in_company_go_alone)
 }
 END_TEST
 
+START_TEST(a_parked_notifications_letter_is_not_that_of_its_record_nor_of_another_key)
+{
+        const struct record record = { .topic = "t", .value = "v", .value_bytes = 1 };
+        char whole[LETTER_ID_BYTES], one[LETTER_ID_BYTES], other[LETTER_ID_BYTES];
+        letter_id(&record, whole);
+        letter_id_of_key(&record, NULL, one);
+        ck_assert_str_eq(one, whole);
+        letter_id_of_key(&record, "SQB:T1:X", one);
+        letter_id_of_key(&record, "SQB:T2:X", other);
+        ck_assert_str_ne(one, whole);
+        ck_assert_str_ne(one, other);
+        letter_id_of_key(&record, "SQB:T1:X", other);
+        ck_assert_str_eq(one, other);
+}
+END_TEST
+
 UNIT_MAIN("dead_letter", the_id_of_a_letter_never_changes,
           records_that_differ_in_anything_have_different_ids,
           a_letter_is_the_record_with_whence_and_why,
@@ -525,4 +541,5 @@ UNIT_MAIN("dead_letter", the_id_of_a_letter_never_changes,
           twenty_passes_of_a_large_letter_do_not_grow_it,
           a_pointer_that_was_copied_back_is_not_lost,
           null_and_empty_stay_apart_and_hostile_headers_come_through,
-          of_several_letters_each_has_its_own_result, small_letters_refused_in_company_go_alone)
+          of_several_letters_each_has_its_own_result, small_letters_refused_in_company_go_alone,
+          a_parked_notifications_letter_is_not_that_of_its_record_nor_of_another_key)

@@ -24,6 +24,7 @@ START_TEST(the_outcome_the_row_and_the_audit_are_one_transaction)
         db = fake_db_open();
         ck_assert_int_eq(discard(), PO_OK);
         fake_saw("BEGIN", OUTCOME, "DELETE FROM parked WHERE claim_id = 7",
+                 "UPDATE review SET state = 'CLOSED'",
                  "INSERT INTO audit (at, who, verb, what, why) VALUES (UTC_TIMESTAMP(6), 'ann',"
                  "'park discard','SQB:T1:X','a test')",
                  "COMMIT");

@@ -8,6 +8,7 @@ static struct db *db;
 static struct sql sql;
 static struct po_error error;
 static unsigned alarms;
+static size_t room;
 
 static void count_alarm(const char *code)
 {
@@ -26,7 +27,7 @@ static void start(const char *recent)
 
 static enum po_class check(size_t letters)
 {
-        return flood_check(letters, 600, db, &sql, &error);
+        return flood_check(letters, 600, db, &sql, &room, &error);
 }
 
 START_TEST(up_to_the_limit_letters_pass)
@@ -36,6 +37,7 @@ START_TEST(up_to_the_limit_letters_pass)
         fake_saw("SELECT COUNT(*) FROM dead_letter WHERE created_at > ");
         start("0");
         ck_assert_int_eq(check(600), PO_OK);
+        ck_assert_uint_eq(room, 600);
         ck_assert_uint_eq(alarms, 0);
 }
 END_TEST
@@ -45,13 +47,16 @@ START_TEST(one_more_pauses_the_intake_durably_with_an_alarm)
         start("600");
         ck_assert_int_eq(check(1), PO_SYSTEMIC);
         unit_assert_in(error.text, "postonce resume");
-        fake_saw("SELECT COUNT(*)", "BEGIN", "INSERT INTO pause", "INSERT INTO audit", "COMMIT");
+        fake_saw("SELECT COUNT(*)", "BEGIN", "INSERT INTO pause", "INSERT INTO review",
+                 "INSERT INTO audit", "COMMIT");
+        ck_assert_uint_eq(room, 0);
         unit_assert_in(fake_statement("INSERT INTO pause"), "VALUES ('',");
         unit_assert_in(fake_statement("INSERT INTO audit"), "'pause','intake','too many");
         ck_assert_uint_eq(alarms, 1);
 
         start("0");
         ck_assert_int_eq(check(601), PO_SYSTEMIC);
+        ck_assert_uint_eq(room, 600);
 }
 END_TEST
 
@@ -73,10 +78,22 @@ START_TEST(what_cannot_be_counted_or_paused_is_that_statements_error)
         start("600");
         fake_fail("INSERT INTO pause", PO_TRANSIENT, 1205);
         ck_assert_int_eq(check(1), PO_TRANSIENT);
-        ck_assert_uint_eq(alarms, 1);
+        ck_assert_uint_eq(room, 0);
+        ck_assert_uint_eq(alarms, 0);
+}
+END_TEST
+
+START_TEST(who_finds_the_intake_paused_already_neither_alarms_nor_audits)
+{
+        start("600");
+        fake_fail("INSERT INTO pause", PO_EXISTS, 1062);
+        ck_assert_int_eq(check(1), PO_SYSTEMIC);
+        fake_saw("SELECT COUNT(*)", "BEGIN", "INSERT INTO pause", "ROLLBACK");
+        ck_assert_uint_eq(alarms, 0);
 }
 END_TEST
 
 UNIT_MAIN("flood", up_to_the_limit_letters_pass, one_more_pauses_the_intake_durably_with_an_alarm,
           letters_before_the_last_resume_do_not_count,
-          what_cannot_be_counted_or_paused_is_that_statements_error)
+          what_cannot_be_counted_or_paused_is_that_statements_error,
+          who_finds_the_intake_paused_already_neither_alarms_nor_audits)

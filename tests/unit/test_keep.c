@@ -50,6 +50,15 @@ START_TEST(each_conflict_is_alarmed_and_kept_with_its_body)
 }
 END_TEST
 
+START_TEST(what_was_kept_already_is_no_alarm_again)
+{
+        struct db *db = prepare();
+        fake_affect("INSERT INTO review", 2);
+        ck_assert_int_eq(batch_keep(&batch, db, &sql, &error), PO_OK);
+        ck_assert_uint_eq(alarms, 0);
+}
+END_TEST
+
 START_TEST(one_that_cannot_be_kept_is_held_and_the_others_pass)
 {
         struct db *db = prepare();
@@ -75,8 +84,7 @@ START_TEST(one_that_the_database_refuses_by_itself_is_rejected_and_the_rest_kept
 {
         struct db *db = prepare();
         postings[0].verdict = parcels[0].verdict = VERDICT_CONFLICT;
-        fake_fail("INSERT INTO review", PO_RECORD, 0); /* both */
-        fake_fail("INSERT INTO review", PO_RECORD, 0); /* the first alone */
+        fake_fail("INSERT INTO review", PO_RECORD, 0); /* the first */
         ck_assert_int_eq(batch_keep(&batch, db, &sql, &error), PO_OK);
         ck_assert_int_eq(postings[0].verdict, VERDICT_REJECTED);
         ck_assert_int_eq(parcels[0].verdict, VERDICT_REJECTED);
@@ -211,4 +219,5 @@ UNIT_MAIN("keep", each_conflict_is_alarmed_and_kept_with_its_body,
           what_is_parked_has_its_row_before_its_offset_passes, what_cannot_be_parked_is_held,
           one_too_large_to_park_is_rejected_and_the_rest_parked, what_comes_again_is_not_parked_yet,
           a_conflict_of_a_held_record_is_kept_even_so, what_comes_out_of_parked_has_its_row,
-          a_failing_review_does_not_keep_others_from_being_parked)
+          a_failing_review_does_not_keep_others_from_being_parked,
+          what_was_kept_already_is_no_alarm_again)

@@ -118,7 +118,8 @@ START_TEST(a_discard_settles_that_claim)
                 typed(STDOUT_FILENO, command_park, "park", "discard", KEY, "--why", "a test"),
                 EXIT_DONE);
         fake_saw("SELECT id FROM claim WHERE tenant_id = 1", "BEGIN", "INSERT INTO outcome",
-                 "DELETE FROM parked WHERE claim_id = 7", "INSERT INTO audit", "COMMIT");
+                 "DELETE FROM parked WHERE claim_id = 7", "UPDATE review", "INSERT INTO audit",
+                 "COMMIT");
         unit_assert_in(fake_statement("INSERT INTO audit"), "'park discard'");
 }
 END_TEST

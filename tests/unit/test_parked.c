@@ -112,15 +112,37 @@ START_TEST(what_waits_for_an_order_is_due_but_for_what_waits_for_a_resume)
 }
 END_TEST
 
-static enum po_class take(void)
+static const char *due[ROWS]; /* claims of the rows that row() scripted */
+static size_t due_count;
+
+/* What is read of them after the lease. */
+static void script_contents(void)
+{
+        fake_rows("SELECT claim_id, notification, raw FROM parked");
+        for (size_t i = 0; i < due_count; i++)
+                fake_row(due[i], "{}", "RAW");
+        due_count = 0;
+}
+
+static enum po_class take_bytes(size_t bytes_max)
 {
         for (size_t i = 0; i < taken; i++)
                 parked_row_free(&rows[i]);
-        return parked_take(db, &sql, LEASE_MS, DAY_MS, rows, ROWS, &taken, &error);
+        if (due_count > 0)
+                script_contents();
+        return parked_take(db, &sql, LEASE_MS, DAY_MS, bytes_max, rows, ROWS, &taken, &error);
+}
+
+static enum po_class take(void)
+{
+        return take_bytes(SIZE_MAX);
 }
 
 #define row(claim, tries, reason, gave_up, since)                                                  \
-        fake_row(claim, tries, reason, gave_up, "{}", "RAW", since, "0")
+        do {                                                                                       \
+                due[due_count++] = claim;                                                          \
+                fake_row(claim, tries, reason, gave_up, "1000", since, "0");                       \
+        } while (0)
 
 START_TEST(rows_are_leased_in_a_short_transaction_that_skips_what_others_hold)
 {
@@ -132,15 +154,20 @@ START_TEST(rows_are_leased_in_a_short_transaction_that_skips_what_others_hold)
         fake_saw("BEGIN",
                  "SELECT claim_id, tries, reason,"
                  " waits_since + INTERVAL 86400000000 MICROSECOND <= UTC_TIMESTAMP(6),"
-                 " notification, raw, first_parked_at, begun_at IS NOT NULL"
+                 " LENGTH(notification) + LENGTH(raw), first_parked_at, begun_at IS NOT NULL"
                  " FROM parked FORCE INDEX (parked_due)"
                  " WHERE due_at <= UTC_TIMESTAMP(6) AND (begun_at IS NULL OR begun_at <="
                  " UTC_TIMESTAMP(6) - INTERVAL 60000000 MICROSECOND) ORDER BY due_at LIMIT 8"
                  " FOR UPDATE SKIP LOCKED",
+                 "SELECT p.claim_id FROM parked p WHERE p.claim_id IN (5) AND p.waits_since"
+                 " + INTERVAL 86400000000 MICROSECOND + INTERVAL (SELECT",
                  "UPDATE parked FORCE INDEX (PRIMARY) SET tries = tries + 1,"
                  " due_at = UTC_TIMESTAMP(6) + INTERVAL 60000000 MICROSECOND"
                  " WHERE claim_id IN (7,5)",
-                 "COMMIT");
+                 "COMMIT",
+                 "SELECT claim_id, notification, raw FROM parked FORCE INDEX (PRIMARY)"
+                 " WHERE claim_id IN (7,5)");
+        ck_assert(!fake_was_in_transaction("SELECT claim_id, notification"));
         ck_assert_uint_eq(taken, 2);
         ck_assert_int_eq(rows[0].claim_id, 7);
         ck_assert_uint_eq(rows[0].tries, 0);
@@ -151,6 +178,50 @@ START_TEST(rows_are_leased_in_a_short_transaction_that_skips_what_others_hold)
         ck_assert_str_eq(rows[1].notification, "{}");
         ck_assert_uint_eq(rows[1].raw_bytes, 3);
         ck_assert_mem_eq(rows[1].raw, "RAW", 3);
+}
+END_TEST
+
+START_TEST(what_waited_long_enough_only_with_the_pauses_of_the_intake_has_not_given_up)
+{
+        db = fake_db_open();
+        fake_rows("FROM parked FORCE INDEX");
+        row("5", "3", "ORDER_UNKNOWN", "1", "2026-01-02 00:00:00.000001");
+        row("6", "3", "ORDER_UNKNOWN", "1", "2026-01-02 00:00:00.000002");
+        fake_rows("FROM intake_pause");
+        fake_row("5");
+        ck_assert_int_eq(take(), PO_OK);
+        ck_assert(!rows[0].gave_up && rows[1].gave_up);
+}
+END_TEST
+
+START_TEST(no_more_is_taken_than_fits_at_once_but_always_one)
+{
+        db = fake_db_open();
+        for (int i = 0; i < 2; i++) {
+                fake_rows("FROM parked FORCE INDEX (parked_due)");
+                row("5", "3", "ORDER_UNKNOWN", "0", "2026-01-02 00:00:00.000001");
+                row("6", "3", "ORDER_UNKNOWN", "0", "2026-01-02 00:00:00.000002");
+                row("7", "3", "ORDER_UNKNOWN", "0", "2026-01-02 00:00:00.000003");
+                ck_assert_int_eq(take_bytes(i == 0 ? 2500 : 10), PO_OK);
+                ck_assert_uint_eq(taken, i == 0 ? 2 : 1);
+                unit_assert_in(fake_statement("UPDATE parked"),
+                               i == 0 ? "WHERE claim_id IN (5,6)" : "WHERE claim_id IN (5)");
+        }
+}
+END_TEST
+
+START_TEST(what_was_settled_after_the_lease_is_left_out)
+{
+        db = fake_db_open();
+        fake_rows("FROM parked FORCE INDEX (parked_due)");
+        row("5", "3", "ORDER_UNKNOWN", "0", "2026-01-02 00:00:00.000001");
+        row("6", "3", "ORDER_UNKNOWN", "0", "2026-01-02 00:00:00.000002");
+        due_count = 0;
+        fake_rows("SELECT claim_id, notification");
+        fake_row("6", "{}", "RAW");
+        ck_assert_int_eq(take(), PO_OK);
+        ck_assert_uint_eq(taken, 1);
+        ck_assert_int_eq(rows[0].claim_id, 6);
 }
 END_TEST
 
@@ -209,28 +280,28 @@ END_TEST
 
 START_TEST(what_was_made_due_while_it_was_tried_stays_due)
 {
-        const struct parked_row waiting = { .claim_id = 7 };
+        static const int64_t waiting[] = { 7, 9 };
         db = fake_db_open();
-        ck_assert_int_eq(parked_delay(db, &sql, &waiting, 30000, "TOO_EARLY", &error), PO_OK);
+        ck_assert_int_eq(parked_delay(db, &sql, waiting, 2, 30000, NULL, false, &error), PO_OK);
         fake_saw("UPDATE parked FORCE INDEX (PRIMARY) SET"
-                 " due_at = UTC_TIMESTAMP(6) + INTERVAL 30000000 MICROSECOND, begun_at = NULL,"
-                 " reason = 'TOO_EARLY' WHERE claim_id = 7 AND due_at > UTC_TIMESTAMP(6)");
-        unit_assert_not_in(fake_statement("UPDATE"), "waits_since");
-
-        ck_assert_int_eq(parked_delay(db, &sql, &waiting, 30000, NULL, &error), PO_OK);
-        unit_assert_not_in(fake_statement("UPDATE"), "reason");
+                 " due_at = UTC_TIMESTAMP(6) + INTERVAL 30000000 MICROSECOND, begun_at = NULL"
+                 " WHERE claim_id IN (7,9) AND due_at > UTC_TIMESTAMP(6)");
+        ck_assert_int_eq(parked_delay(db, &sql, waiting, 1, 30000, PARKED_PAUSED, false, &error),
+                         PO_OK);
+        unit_assert_in(fake_statement("UPDATE"), "begun_at = NULL, reason = 'PAUSED' WHERE");
 }
 END_TEST
 
 START_TEST(one_whose_posting_began_stays_so_unless_it_was_judged_to_wait)
 {
-        struct parked_row begun = { .claim_id = 7, .begun = true };
+        static const int64_t begun[] = { 7 };
         db = fake_db_open();
         fake_rows("FROM parked");
-        fake_row("7", "0", "TOO_EARLY", "0", "{}", "RAW", "2026-01-02 00:00:00.000000", "1");
+        fake_row("7", "0", "TOO_EARLY", "0", "1000", "2026-01-02 00:00:00.000000", "1");
+        due[due_count++] = "7";
         ck_assert_int_eq(take(), PO_OK);
         ck_assert(rows[0].begun);
-        ck_assert_int_eq(parked_delay(db, &sql, &begun, 1, NULL, &error), PO_OK);
+        ck_assert_int_eq(parked_delay(db, &sql, begun, 1, 1, NULL, true, &error), PO_OK);
         unit_assert_not_in(fake_statement("UPDATE"), "begun_at");
         parked(0, "T1", NULL);
         ck_assert_int_eq(parked_begin(db, &sql, open_postings, 1, &error), PO_OK);
@@ -245,26 +316,62 @@ END_TEST
 
 START_TEST(after_a_resume_that_missed_it_a_row_waits_for_giving_up_anew)
 {
-        const struct parked_row resumed = { .claim_id = 7, .for_resume = true };
+        static const int64_t resumed[] = { 7 };
         db = fake_db_open();
-        ck_assert_int_eq(parked_delay(db, &sql, &resumed, 1, "TOO_EARLY", &error), PO_OK);
+        ck_assert_int_eq(parked_delay(db, &sql, resumed, 1, 1, "TOO_EARLY", false, &error), PO_OK);
+        /* Before the reason is set: assignments are made from left to right. */
         unit_assert_in(fake_statement("UPDATE"),
-                       "reason = 'TOO_EARLY', waits_since = UTC_TIMESTAMP(6) WHERE");
-        ck_assert_int_eq(parked_delay(db, &sql, &resumed, 1, PARKED_PAUSED, &error), PO_OK);
-        unit_assert_in(fake_statement("UPDATE"), "reason = 'PAUSED' WHERE");
-        ck_assert_int_eq(parked_delay(db, &sql, &resumed, 1, NULL, &error), PO_OK);
-        unit_assert_not_in(fake_statement("UPDATE"), "waits_since");
+                       "waits_since = CASE reason WHEN 'PAUSED' THEN UTC_TIMESTAMP(6) ELSE"
+                       " waits_since END, reason = 'TOO_EARLY' WHERE");
+}
+END_TEST
+
+START_TEST(what_cannot_be_read_waits_for_a_person)
+{
+        bool fresh = false;
+        db = fake_db_open();
+        ck_assert_int_eq(parked_ask_person(db, &sql, 7, &fresh, &error), PO_OK);
+        unit_assert_in(fake_statement("INSERT INTO review"),
+                       "('parked 7','PARKED_UNREADABLE',7,'OPEN'");
+        ck_assert(fresh);
+        ck_assert_int_eq(parked_close_review(db, &sql, 7, &error), PO_OK);
+        unit_assert_in(fake_statement("UPDATE review"), "open_subject = 'parked 7'");
 }
 END_TEST
 
 START_TEST(a_resume_makes_due_what_waited_for_it)
 {
         db = fake_db_open();
+        fake_rows("FROM parked");
+        fake_row("1500");
+        fake_rows("FROM parked");
+        fake_row("1700");
+        fake_rows("FROM parked");
+        fake_row("0");
         ck_assert_int_eq(parked_resume(db, &sql, "WECHAT", &error), PO_OK);
-        fake_saw("UPDATE parked SET reason = 'RESUMED', due_at = UTC_TIMESTAMP(6),"
-                 " waits_since = UTC_TIMESTAMP(6) WHERE reason = 'PAUSED' AND channel = 'WECHAT'");
-        ck_assert_int_eq(parked_resume(db, &sql, NULL, &error), PO_OK);
-        unit_assert_not_in(fake_statement("UPDATE"), "channel");
+        fake_saw("SELECT COALESCE(MAX(claim_id), 0) FROM (SELECT claim_id FROM parked FORCE INDEX"
+                 " (PRIMARY) WHERE claim_id > 0 AND channel = 'WECHAT' AND reason = 'PAUSED'"
+                 " ORDER BY claim_id LIMIT 1000) chunk",
+                 "UPDATE parked FORCE INDEX (PRIMARY) SET reason = 'RESUMED',"
+                 " due_at = UTC_TIMESTAMP(6), waits_since = UTC_TIMESTAMP(6) WHERE claim_id > 0"
+                 " AND claim_id <= 1500 AND channel = 'WECHAT' AND reason = 'PAUSED'",
+                 "SELECT COALESCE(MAX(claim_id), 0)",
+                 "UPDATE parked FORCE INDEX (PRIMARY) SET reason = 'RESUMED',"
+                 " due_at = UTC_TIMESTAMP(6), waits_since = UTC_TIMESTAMP(6) WHERE claim_id > 1500"
+                 " AND claim_id <= 1700",
+                 "SELECT COALESCE(MAX(claim_id), 0)");
+        ck_assert(!fake_was_in_transaction("UPDATE"));
+}
+END_TEST
+
+START_TEST(a_resume_that_fails_midway_says_so_and_keeps_what_is_due)
+{
+        db = fake_db_open();
+        fake_rows("FROM parked");
+        fake_row("1500");
+        fake_fail("UPDATE parked", PO_TRANSIENT, 1205);
+        ck_assert_int_eq(parked_resume(db, &sql, "WECHAT", &error), PO_TRANSIENT);
+        ck_assert_uint_eq(fake_count("ROLLBACK"), 0);
 }
 END_TEST
 
@@ -311,5 +418,9 @@ UNIT_MAIN("parked", a_row_is_the_whole_notification_and_the_whole_record,
           a_take_that_fails_has_taken_nothing, what_was_made_due_while_it_was_tried_stays_due,
           one_whose_posting_began_stays_so_unless_it_was_judged_to_wait,
           after_a_resume_that_missed_it_a_row_waits_for_giving_up_anew,
-          a_resume_makes_due_what_waited_for_it, a_list_is_bounded_and_the_oldest_come_first,
-          a_release_is_audited_in_the_same_transaction)
+          a_resume_makes_due_what_waited_for_it,
+          a_resume_that_fails_midway_says_so_and_keeps_what_is_due,
+          a_list_is_bounded_and_the_oldest_come_first, a_release_is_audited_in_the_same_transaction,
+          what_waited_long_enough_only_with_the_pauses_of_the_intake_has_not_given_up,
+          no_more_is_taken_than_fits_at_once_but_always_one,
+          what_was_settled_after_the_lease_is_left_out, what_cannot_be_read_waits_for_a_person)

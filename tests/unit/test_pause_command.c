@@ -56,7 +56,8 @@ START_TEST(without_a_channel_the_whole_intake_is_meant)
         ck_assert_int_eq(typed(STDOUT_FILENO, command_resume, "resume", "--why", "moved"),
                          EXIT_DONE);
         ck_assert_str_eq(capture.text, "intake resumed\n");
-        fake_saw("BEGIN", "DELETE FROM pause WHERE channel = ''", "INSERT INTO audit", "COMMIT");
+        fake_saw("BEGIN", "INSERT INTO intake_pause", "UPDATE review",
+                 "DELETE FROM pause WHERE channel = ''", "INSERT INTO audit", "COMMIT");
         unit_assert_in(fake_statement("INSERT INTO audit"), "'ann','resume','intake','moved'");
 }
 END_TEST
@@ -73,8 +74,8 @@ START_TEST(a_channel_is_paused_and_resumed_alone)
         ck_assert_int_eq(typed(STDOUT_FILENO, command_resume, "resume", "--channel", "WECHAT",
                                "--why", "mended"),
                          EXIT_DONE);
-        fake_saw("BEGIN", "DELETE FROM pause WHERE channel = 'WECHAT'", "UPDATE parked",
-                 "INSERT INTO audit", "COMMIT");
+        fake_saw("BEGIN", "DELETE FROM pause WHERE channel = 'WECHAT'", "INSERT INTO audit",
+                 "COMMIT", "SELECT COALESCE(MAX(claim_id), 0)");
 }
 END_TEST
 

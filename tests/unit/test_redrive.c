@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/record_pack.h"
 #include "ledger/notice.h"
+#include "ledger/parked.h"
 #include "postonce/key.h"
 #include "worker/redrive.h"
 
@@ -65,13 +66,36 @@ static struct po_notification *holds(size_t i, const char *event)
         return &notifications[i];
 }
 
+static const char *const times[ROWS_MOST] = {
+        "2026-01-01 00:00:00.000000", "2026-01-01 00:00:00.000001", "2026-01-01 00:00:00.000002",
+        "2026-01-01 00:00:00.000003", "2026-01-01 00:00:00.000004", "2026-01-01 00:00:00.000005",
+};
+static const char *due[ROWS_MOST], *due_notices[ROWS_MOST], *due_raws[ROWS_MOST];
+static size_t due_count;
+
 #define row(i, claim, tries, reason, gave_up)                                                      \
-        fake_row(claim, tries, reason, gave_up, notices[i], raws[i],                               \
-                 "2026-01-01 00:00:00.00000" #i, "0")
+        do {                                                                                       \
+                due[due_count] = claim;                                                            \
+                due_notices[due_count] = notices[i];                                               \
+                due_raws[due_count++] = raws[i];                                                   \
+                fake_row(claim, tries, reason, gave_up, "1000", times[i], "0");                    \
+        } while (0)
+
+/* What is read of the rows that row() scripted, after their lease. */
+static void script_contents(void)
+{
+        if (due_count == 0)
+                return;
+        fake_rows("SELECT claim_id, notification, raw FROM parked");
+        for (size_t i = 0; i < due_count; i++)
+                fake_row(due[i], due_notices[i], due_raws[i]);
+        due_count = 0;
+}
 
 static void takes(const struct pauses *pauses)
 {
         batch = NULL;
+        script_contents();
         ck_assert_msg(redrive_take(redrive, pauses, &batch, &error) == PO_OK, "%s", error.text);
 }
 
@@ -148,7 +172,7 @@ START_TEST(what_is_through_goes_and_what_waits_is_delayed)
         row(4, "74", "0", "TOO_EARLY", "0");
         row(5, "75", "0", "TOO_EARLY", "0");
         takes(&nothing_paused);
-        fake_saw("BEGIN", "SELECT claim_id", "UPDATE parked", "COMMIT");
+        fake_saw("BEGIN", "SELECT claim_id", "UPDATE parked", "COMMIT", "SELECT claim_id");
         became(0, VERDICT_POSTED, NULL);
         became(1, VERDICT_PARKED, "ORDER_UNKNOWN");
         became(2, VERDICT_PARKED, "TOO_EARLY");
@@ -157,12 +181,33 @@ START_TEST(what_is_through_goes_and_what_waits_is_delayed)
         became(5, VERDICT_REJECTED, "PARK_GAVE_UP");
         finishes();
 #define DELAYED(ms)                                                                                \
-        "UPDATE parked FORCE INDEX (PRIMARY) SET due_at = UTC_TIMESTAMP(6) + INTERVAL " ms
-        fake_saw(
-                DELAYED("2000000 MICROSECOND, begun_at = NULL, reason = 'ORDER_UNKNOWN' WHERE claim_id = 71 AND"),
-                DELAYED("3000000 MICROSECOND, begun_at = NULL, reason = 'TOO_EARLY' WHERE claim_id = 72 AND"),
-                DELAYED("3000000 MICROSECOND, begun_at = NULL WHERE claim_id = 73 AND"),
-                "DELETE p FROM parked p FORCE INDEX (PRIMARY) WHERE p.claim_id IN (70,74,75)");
+        "UPDATE parked FORCE INDEX (PRIMARY) SET due_at = UTC_TIMESTAMP(6) + INTERVAL " ms         \
+        " MICROSECOND, begun_at = NULL"
+#define ANEW ", waits_since = CASE reason WHEN 'PAUSED' THEN UTC_TIMESTAMP(6) ELSE waits_since END"
+        fake_saw(DELAYED("2000000") ANEW ", reason = 'ORDER_UNKNOWN' WHERE claim_id IN (71) AND",
+                 DELAYED("3000000") ANEW ", reason = 'TOO_EARLY' WHERE claim_id IN (72) AND",
+                 DELAYED("3000000") " WHERE claim_id IN (73) AND",
+                 "DELETE p FROM parked p FORCE INDEX (PRIMARY) WHERE p.claim_id IN (70,74,75)");
+}
+END_TEST
+
+START_TEST(what_waits_on_alike_is_one_statement)
+{
+        static const char *const claims[] = { "70", "71", "72", "73", "74", "75" };
+        start();
+        fake_rows("FROM parked");
+        for (size_t i = 0; i < ROWS_MOST; i++) {
+                holds(i, "PAYMENT_RECEIVED");
+                row(i, claims[i], i < 4 ? "0" : "5", "TOO_EARLY", "0");
+        }
+        takes(&nothing_paused);
+        for (size_t i = 0; i < ROWS_MOST; i++)
+                became(i, VERDICT_PARKED, i == 1 ? "ORDER_UNKNOWN" : "TOO_EARLY");
+        finishes();
+        fake_saw("BEGIN", "SELECT claim_id", "UPDATE parked", "COMMIT", "SELECT claim_id",
+                 DELAYED("2000000") ANEW ", reason = 'TOO_EARLY' WHERE claim_id IN (70,72,73)",
+                 DELAYED("2000000") ANEW ", reason = 'ORDER_UNKNOWN' WHERE claim_id IN (71)",
+                 DELAYED("3000000") ANEW ", reason = 'TOO_EARLY' WHERE claim_id IN (74,75)");
 }
 END_TEST
 
@@ -198,10 +243,9 @@ START_TEST(what_waits_for_a_resume_is_looked_at_soon_and_then_seldom)
         became(1, VERDICT_PARKED, "PAUSED");
         ck_assert(!batch->postings[1].gave_up);
         finishes();
-        fake_saw(
-                "BEGIN", "SELECT claim_id", "UPDATE parked", "COMMIT",
-                DELAYED("1000000 MICROSECOND, begun_at = NULL, reason = 'PAUSED' WHERE claim_id = 70"),
-                DELAYED("3000000 MICROSECOND, begun_at = NULL, reason = 'PAUSED' WHERE claim_id = 71"));
+        fake_saw("BEGIN", "SELECT claim_id", "UPDATE parked", "COMMIT", "SELECT claim_id",
+                 DELAYED("1000000") ", reason = 'PAUSED' WHERE claim_id IN (70)",
+                 DELAYED("3000000") ", reason = 'PAUSED' WHERE claim_id IN (71)");
 }
 END_TEST
 
@@ -227,17 +271,40 @@ START_TEST(a_row_that_cannot_be_read_keeps_none_of_the_others)
         ck_assert_str_eq(batch->postings[0].notification->txn, "T1");
         ck_assert_str_eq(batch->postings[1].notification->txn, "T3");
         ck_assert_int_eq(batch->postings[1].record->offset, 103);
-        fake_saw(
-                "BEGIN", "SELECT claim_id", "UPDATE parked", "COMMIT",
-                DELAYED("3000000 MICROSECOND, begun_at = NULL, reason = 'UNREADABLE' WHERE claim_id = 70"),
-                DELAYED("3000000 MICROSECOND, begun_at = NULL, reason = 'UNREADABLE' WHERE claim_id = 72"),
-                DELAYED("3000000 MICROSECOND, begun_at = NULL, reason = 'UNREADABLE' WHERE claim_id = 74"));
+        fake_saw("BEGIN", "SELECT claim_id", "UPDATE parked", "COMMIT", "SELECT claim_id",
+                 "INSERT INTO review",
+                 DELAYED("3000000") ANEW ", reason = 'UNREADABLE' WHERE claim_id IN (70)",
+                 "INSERT INTO review",
+                 DELAYED("3000000") ANEW ", reason = 'UNREADABLE' WHERE claim_id IN (72)",
+                 "INSERT INTO review",
+                 DELAYED("3000000") ANEW ", reason = 'UNREADABLE' WHERE claim_id IN (74)");
         became(0, VERDICT_POSTED, NULL);
         became(1, VERDICT_PARKED, "TOO_EARLY");
         finishes();
-        fake_saw(
-                DELAYED("3000000 MICROSECOND, begun_at = NULL, reason = 'TOO_EARLY' WHERE claim_id = 73"),
-                "DELETE p FROM parked p FORCE INDEX (PRIMARY) WHERE p.claim_id IN (71)");
+        fake_saw(DELAYED("3000000") ANEW ", reason = 'TOO_EARLY' WHERE claim_id IN (73)",
+                 "DELETE p FROM parked p FORCE INDEX (PRIMARY) WHERE p.claim_id IN (71)");
+}
+END_TEST
+
+START_TEST(one_that_can_be_read_again_waits_for_nobody_and_one_open_item_is_no_news)
+{
+        start();
+        holds(0, "PAYMENT_RECEIVED");
+        fake_rows("FROM parked");
+        row(0, "70", "0", PARKED_UNREADABLE, "0");
+        takes(&nothing_paused);
+        fake_saw("BEGIN", "SELECT claim_id", "UPDATE parked", "COMMIT", "SELECT claim_id",
+                 "UPDATE review SET state = 'CLOSED'");
+        ck_assert_uint_eq(batch->parcels_count, 1);
+
+        start();
+        holds(0, "PAYMENT_RECEIVED");
+        raws[0] = "RAW";
+        fake_rows("FROM parked");
+        row(0, "70", "0", PARKED_UNREADABLE, "0");
+        fake_affect("INSERT INTO review", 2);
+        takes(&nothing_paused);
+        ck_assert_uint_eq(alarms, 0);
 }
 END_TEST
 
@@ -246,7 +313,8 @@ START_TEST(only_rows_that_cannot_be_read_are_no_batch)
         start();
         holds(0, "PAYMENT_RECEIVED");
         fake_rows("FROM parked");
-        fake_row("70", "0", "TOO_EARLY", "0", "{}", "RAW", "2026-01-01 00:00:00.000000", "0");
+        raws[0] = "RAW";
+        row(0, "70", "0", "TOO_EARLY", "0");
         takes(&nothing_paused);
         ck_assert_ptr_null(batch);
         takes(&nothing_paused); /* and nothing is left of them */
@@ -314,10 +382,7 @@ START_TEST(letters_of_those_that_give_up_are_paced_below_the_flood_guard)
                 finishes();
                 /* What waits for its turn comes in the next minute, not after its last delay. */
                 if (cases[i].let < 4)
-                        unit_assert_in(
-                                fake_statement("UPDATE parked"),
-                                "INTERVAL 60000000 MICROSECOND, begun_at = NULL, reason = 'TOO_EARLY'"
-                                " WHERE claim_id = 75");
+                        unit_assert_in(fake_statement(DELAYED("60000000")), "75) AND due_at");
                 else
                         unit_assert_in(fake_statement("UPDATE parked"), "INTERVAL 3000000 MICRO");
         }
@@ -332,7 +397,8 @@ START_TEST(without_letters_to_come_none_are_counted)
         row(0, "70", "9", "TOO_EARLY", "1"); /* to suspense */
         takes(&nothing_paused);
         ck_assert(batch->postings[0].gave_up);
-        fake_saw("BEGIN", "SELECT claim_id", "UPDATE parked", "COMMIT");
+        fake_saw("BEGIN", "SELECT claim_id", "SELECT p.claim_id", "UPDATE parked", "COMMIT",
+                 "SELECT claim_id");
 }
 END_TEST
 
@@ -342,8 +408,10 @@ START_TEST(a_posting_that_began_and_did_not_end_leaves_its_mark)
         for (size_t i = 0; i < 3; i++)
                 holds(i, "PAYMENT_RECEIVED");
         fake_rows("FROM parked");
-        fake_row("70", "0", "TOO_EARLY", "0", notices[0], raws[0], "2026-01-01 00:00:00.000000",
-                 "1");
+        fake_row("70", "0", "TOO_EARLY", "0", "1000", times[0], "1");
+        due[due_count] = "70";
+        due_notices[due_count] = notices[0];
+        due_raws[due_count++] = raws[0];
         row(1, "71", "0", "TOO_EARLY", "0");
         row(2, "72", "0", "TOO_EARLY", "0");
         takes(&nothing_paused);
@@ -352,11 +420,12 @@ START_TEST(a_posting_that_began_and_did_not_end_leaves_its_mark)
         batch->postings[1].begun = true;
         for (size_t i = 0; i < 3; i++)
                 became(i, VERDICT_HELD, NULL);
-        fake_saw("BEGIN", "SELECT claim_id", "UPDATE parked", "COMMIT");
+        fake_saw("BEGIN", "SELECT claim_id", "UPDATE parked", "COMMIT", "SELECT claim_id");
         finishes();
-        fake_saw(DELAYED("2000000 MICROSECOND WHERE claim_id = 70 AND"),
-                 DELAYED("2000000 MICROSECOND WHERE claim_id = 71 AND"),
-                 DELAYED("2000000 MICROSECOND, begun_at = NULL WHERE claim_id = 72 AND"));
+        fake_saw(
+                "UPDATE parked FORCE INDEX (PRIMARY) SET due_at = UTC_TIMESTAMP(6) + INTERVAL 2000000"
+                " MICROSECOND WHERE claim_id IN (70,71) AND",
+                DELAYED("2000000") " WHERE claim_id IN (72) AND");
 }
 END_TEST
 
@@ -371,6 +440,7 @@ START_TEST(what_fails_on_the_way_leaves_the_lease_and_nothing_in_memory)
         holds(0, "ORDER_SHIPPED");
         fake_rows("FROM parked");
         row(0, "70", "9", "TOO_EARLY", "1");
+        script_contents();
         fake_fail("FROM dead_letter", PO_TRANSIENT, 2013);
         ck_assert_int_eq(redrive_take(redrive, &nothing_paused, &batch, &error), PO_TRANSIENT);
         ck_assert_ptr_null(batch);
@@ -378,8 +448,11 @@ START_TEST(what_fails_on_the_way_leaves_the_lease_and_nothing_in_memory)
         start();
         holds(0, "PAYMENT_RECEIVED");
         fake_rows("FROM parked");
-        fake_row("69", "0", "TOO_EARLY", "0", "{}", "RAW", "2026-01-01 00:00:00.000000", "0");
-        row(0, "70", "0", "TOO_EARLY", "0");
+        holds(1, "PAYMENT_RECEIVED");
+        raws[0] = "RAW";
+        row(0, "69", "0", "TOO_EARLY", "0");
+        row(1, "70", "0", "TOO_EARLY", "0");
+        script_contents();
         fake_fail("UNREADABLE", PO_TRANSIENT, 2013);
         ck_assert_int_eq(redrive_take(redrive, &nothing_paused, &batch, &error), PO_TRANSIENT);
         ck_assert_ptr_null(batch);
@@ -393,7 +466,7 @@ START_TEST(what_fails_on_the_way_leaves_the_lease_and_nothing_in_memory)
         takes(&nothing_paused);
         became(0, VERDICT_PARKED, "TOO_EARLY");
         became(1, VERDICT_DUPLICATE, NULL);
-        fake_fail("claim_id = 70", PO_TRANSIENT, 2013);
+        fake_fail("claim_id IN (70) AND", PO_TRANSIENT, 2013);
         ck_assert_int_eq(redrive_finish(redrive, &error), PO_TRANSIENT);
         ck_assert_uint_eq(fake_count("DELETE"), 0);
         takes(&nothing_paused);
@@ -420,4 +493,5 @@ UNIT_MAIN("redrive", nothing_due_is_no_batch, each_row_is_a_record_with_its_one_
           without_letters_to_come_none_are_counted,
           a_posting_that_began_and_did_not_end_leaves_its_mark,
           what_fails_on_the_way_leaves_the_lease_and_nothing_in_memory,
-          one_that_was_never_opened_is_closed_like_any)
+          one_that_was_never_opened_is_closed_like_any, what_waits_on_alike_is_one_statement,
+          one_that_can_be_read_again_waits_for_nobody_and_one_open_item_is_no_news)

@@ -2,6 +2,7 @@
 #include "fake_db.h"
 #include "posting_fixture.h"
 
+#include "base/clock.h"
 #include "ops/metrics.h"
 #include "worker/reject.h"
 
@@ -11,12 +12,14 @@ enum { LETTERS_MAX = 8 };
 static enum po_class results[LETTERS_MAX];
 static bool cuts[LETTERS_MAX]; /* the letter is too large to be the whole record */
 static size_t sent_count, sendings;
+static int64_t now_ms = 1000000, sending_takes_ms;
 static struct letter sent[LETTERS_MAX];
 static char sent_text[LETTERS_MAX][1200];
 
-void letter_id(const struct record *record, char id_out[LETTER_ID_BYTES])
+void letter_id_of_key(const struct record *record, const char *key, char id_out[LETTER_ID_BYTES])
 {
-        snprintf(id_out, LETTER_ID_BYTES, "id-%lld", (long long)record->offset);
+        snprintf(id_out, LETTER_ID_BYTES, "id-%lld%s%s", (long long)record->offset,
+                 key != NULL ? "-" : "", key != NULL ? key : "");
 }
 
 enum po_class letters_send(struct sink *sink, const char *topic, struct letter *letters,
@@ -26,6 +29,7 @@ enum po_class letters_send(struct sink *sink, const char *topic, struct letter *
         (void)sink;
         ck_assert_str_eq(topic, "callbacks.DLT");
         sendings++;
+        now_ms += sending_takes_ms;
         for (size_t i = 0; i < count; i++) {
                 letters[i].result = results[sent_count];
                 letters[i].keep = cuts[sent_count] && letters[i].may_keep;
@@ -403,6 +407,48 @@ START_TEST(a_record_that_is_not_proven_is_alarmed_by_its_place_and_no_byte_of_it
 }
 END_TEST
 
+/* Linked instead of base/clock.c: time passes only while letters are sent. */
+int64_t clock_ms(void)
+{
+        return now_ms;
+}
+
+START_TEST(a_topic_that_is_away_is_not_tried_at_every_batch)
+{
+        start("callbacks.DLT", 1);
+        results[0] = PO_TRANSIENT;
+        sending_takes_ms = 5000;
+        struct parcel *parcel = rejected(100, false);
+        ck_assert_int_eq(reject(), PO_OK);
+        ck_assert_int_eq(parcel->verdict, VERDICT_HELD);
+        ck_assert_uint_eq(sendings, 1);
+
+        now_ms += 24000; /* five times of what the try took have not passed */
+        parcel->verdict = postings[0].verdict = VERDICT_REJECTED;
+        ck_assert_int_eq(reject(), PO_OK);
+        ck_assert_int_eq(parcel->verdict, VERDICT_HELD);
+        unit_assert_in(parcel->error.text, "the broker is away");
+        ck_assert_uint_eq(sendings, 1);
+
+        now_ms += 1000;
+        parcel->verdict = postings[0].verdict = VERDICT_REJECTED;
+        ck_assert_int_eq(reject(), PO_OK);
+        ck_assert_int_eq(parcel->verdict, VERDICT_REJECTED);
+        ck_assert_uint_eq(sendings, 2);
+        sending_takes_ms = 0;
+}
+END_TEST
+
+START_TEST(a_letter_of_what_was_parked_is_told_apart_from_that_of_its_record)
+{
+        start("callbacks.DLT", 1);
+        rejected(100, false);
+        postings[0].unparks = true;
+        ck_assert_int_eq(reject(), PO_OK);
+        unit_assert_in(fake_statement("INSERT INTO dead_letter"), "'id-100-SQB:T1:");
+}
+END_TEST
+
 UNIT_MAIN("reject", a_batch_without_rejection_asks_nothing,
           what_cannot_change_is_sent_at_once_and_then_recorded,
           a_letter_that_is_there_passes_without_being_sent,
@@ -419,4 +465,6 @@ UNIT_MAIN("reject", a_batch_without_rejection_asks_nothing,
           a_record_whose_body_is_not_written_is_held,
           a_record_too_large_for_letter_and_row_is_held_and_alarmed,
           a_record_without_a_stable_reason_gets_one, the_next_batch_starts_from_nothing,
-          a_record_that_is_not_proven_is_alarmed_by_its_place_and_no_byte_of_it)
+          a_record_that_is_not_proven_is_alarmed_by_its_place_and_no_byte_of_it,
+          a_topic_that_is_away_is_not_tried_at_every_batch,
+          a_letter_of_what_was_parked_is_told_apart_from_that_of_its_record)
