@@ -24,7 +24,7 @@ NO_FLOAT = {"channel", "ledger", "mysql"}  # near money
 LINE_MAX, FUNCTION_MAX = 100, 70
 # Rows that belong to a tenant: a statement on them names it, or finds them by a number that only one row has.
 TENANT_TABLES = r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(claim|payment_order|refund|account|review)\b"
-BY_NUMBER = {"claim": r"\bid (=|IN|>)|\bc\.id\b", "account": r"\bid =|\ba\.id\b", "review": r"\bid =|\bclaim_id\b"}
+BY_NUMBER = {"claim": r"\bid (=|IN|>)|\bc\.id\b", "account": r"\bid =|\ba\.id\b", "review": r"\bid =|\bclaim_id\b|\bopen_subject\b"}
 findings = []
 
 for path in sorted(root.glob("src/**/*.[ch]")):
