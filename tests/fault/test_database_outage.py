@@ -94,3 +94,31 @@ def test_database_that_freezes_longer_than_the_read_timeout_loses_nothing(poston
     assert worker.alive()
     db.server.thaw()
     finish(postonce, worker, port, payments)
+
+
+@pytest.mark.partitions(2)
+def test_a_resume_after_a_restart_of_the_database_reaches_a_worker_with_a_held_partition(postonce, db):
+    """Paused, nothing held is tried, so nothing of it tells that the database is back."""
+    port = free_port()
+    postonce.configure({"http": {"port": port}, "strict": {"hand_over": False}, "retry": {"first": "50ms", "most": "1s"}})
+    postonce.migrate()
+    payments = flood.payments(21)
+    flood.register(db, payments[1:])
+    flood.publish(postonce, payments[:1], partitions=1)  # its order is not known: partition 0 is held
+    worker = postonce.start()
+    postonce.wait_for(lambda: db.value("SELECT COUNT(*) FROM hold") == 1, "it is held")
+    postonce.run("pause", "--why", "database move")
+    postonce.wait_for(lambda: flood.metric(port, "postonce_paused") == 1, "it is paused")
+    flood.publish(postonce, payments[1:], partitions=2)
+    db.server.stop()
+    postonce.wait_for(lambda: "event=outage " in worker.log_text(), "the outage is met")
+    db.server.start()
+    assert flood.outcomes(db) == 0
+    postonce.run("resume", "--why", "moved")
+    flood.register(db, payments[:1])
+    flood.wait_for_outcomes(postonce, 21, 30)
+    postonce.wait_for_lag(0)
+    postonce.wait_for(lambda: flood.page(port, "/readyz")[0] == 200, "readiness is green again")
+    postonce.wait_for(lambda: db.value("SELECT COUNT(*) FROM hold") == 0, "the hold is gone")
+    assert worker.stop() == 0
+    flood.assert_posted_once(postonce, payments)
