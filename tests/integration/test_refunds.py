@@ -268,3 +268,48 @@ def test_a_worker_that_dies_while_it_reverses_reverses_once(ledger, db, point):
     assert sums(db) == ("PAID", 0, 0) and sums(db, "R2")[0] == "REVERSED"
     assert books.balances(db) == {CLEARING: 1000, PAYABLE: -1000}
     assert db.value("SELECT COUNT(*) FROM outcome WHERE reverses IS NOT NULL") == 2
+
+
+def test_a_fee_is_booked_beside_the_net_amount_and_taken_back_with_it(ledger, db):
+    whole_machine(ledger)
+    fees = "expense:{channel}:fee"
+    ledger.configure({"events": {"PAYMENT_RECEIVED": {"post": [
+        {"debit": "channel:{channel}:clearing", "amount": "net"}, {"debit": fees, "amount": "fee"},
+        {"credit": "merchant:{tenant}:payable", "amount": "amount"}]}}})
+    books.register(db, "R1", "R2")
+    post(ledger, notification("T1", "R1", fee_minor=6), notification("T2", "R2"))
+    assert books.entries(db, books.key("T1")) == [
+        (CLEARING, 994, "CNY"), ("expense:WECHAT:fee", 6, "CNY"), (PAYABLE, -1000, "CNY")]
+    assert books.entries(db, books.key("T2")) == [(CLEARING, 1000, "CNY"), (PAYABLE, -1000, "CNY")]
+    post(ledger, notification("T1", "R1", event="PAYMENT_REVERSED"))
+    assert books.balances(db) == {CLEARING: 1000, "expense:WECHAT:fee": 0, PAYABLE: -1000}
+
+
+def test_a_number_that_is_registered_for_another_order_meanwhile_is_judged_again(ledger, db):
+    """The refund's key refuses what the worker judged before the other one's commit."""
+    paid(ledger, db, "R1", "R2")
+    ledger.publish(refund("F1", refund_no="RF-1"), partition=0)
+    worker = ledger.start("--until-end", failpoints="posting.locked=freeze@1")
+    ledger.wait_for(lambda: "name=posting.locked action=freeze" in worker.log_text(), "the worker is frozen")
+    register(ledger, "RF-1", order="R2")
+    worker.thaw()
+    assert worker.wait() == 0
+    assert verdict(db, "F1")[0] == "SUSPENSE" and reasons(db) == ["REFUND_DIFFERS"]
+    assert row(db, "RF-1") == ("REGISTERED", 300, 300, None, "REGISTERED")
+    assert sums(db) == ("PAID", 0, 0) and sums(db, "R2") == ("PAID", 0, 300)
+    assert ledger.dead_letters() == []
+
+
+def test_success_and_failure_told_twice_in_any_order_move_the_money_once(ledger, db):
+    paid(ledger, db, "R1", "R2")
+    register(ledger, "RF-1")
+    register(ledger, "RF-2", order="R2")
+    for _ in range(2):
+        post(ledger, failure("F1", refund_no="RF-1"), refund("F2", order="R2", refund_no="RF-2"))
+    for _ in range(2):
+        post(ledger, refund("F1", refund_no="RF-1"), failure("F2", order="R2", refund_no="RF-2"),
+             failure("F9", order="R2", refund_no="RF-2"))
+    assert sums(db) == ("PARTIALLY_REFUNDED", 300, 0) and sums(db, "R2") == ("PAID", 0, 0)
+    assert row(db, "RF-1")[0] == "SUCCEEDED" and row(db, "RF-2")[0] == "FAILED"
+    assert books.balances(db) == {CLEARING: 1700, PAYABLE: -1700}
+    assert db.value("SELECT COUNT(*) FROM outcome WHERE reverses IS NOT NULL") == 1
