@@ -313,3 +313,23 @@ def test_success_and_failure_told_twice_in_any_order_move_the_money_once(ledger,
     assert row(db, "RF-1")[0] == "SUCCEEDED" and row(db, "RF-2")[0] == "FAILED"
     assert books.balances(db) == {CLEARING: 1700, PAYABLE: -1700}
     assert db.value("SELECT COUNT(*) FROM outcome WHERE reverses IS NOT NULL") == 1
+
+
+def test_money_beyond_64_bits_stops_intake_names_the_account_and_stays_to_be_posted(ledger, db):
+    whole_machine(ledger)
+    most = 2 ** 53 - 1  # of one notice; 1024 of them are as near to the border as they come
+    orders = [f"R{n}" for n in range(1026)]
+    books.register(db, *orders, amount=most)
+    post(ledger, *[notification("T-" + order, order, most) for order in orders[:1024]])
+    post(ledger, refund("F1", "R0", amount=most))
+    post(ledger, notification("T-R1024", "R1024", most))
+    assert sums(db, "R0") == ("REFUNDED", most, 0)
+    full = {CLEARING: 1024 * most, PAYABLE: -1024 * most}
+    assert books.balances(db) == full
+    ledger.publish(notification("T-R1025", "R1025", most), partition=0)
+    worker = ledger.start()
+    ledger.wait_for(lambda: "would leave 64 bits" in worker.log_text(), "the account is named")
+    assert CLEARING in worker.log_text() or PAYABLE in worker.log_text()
+    assert books.claim(db, books.key("T-R1025")) and books.key("T-R1025") not in books.outcomes(db)
+    assert books.order(db, "R1025").status == "PENDING_PAY" and books.balances(db) == full
+    assert ledger.dead_letters() == []
