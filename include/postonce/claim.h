@@ -50,6 +50,7 @@ struct po_claim {
         int64_t tenant_id;
         char key[PO_KEY_BYTES];
         unsigned char fingerprint[PO_FINGERPRINT_BYTES];
+        unsigned char fingerprint_version;
         int64_t occurred_at_us;
         char source[PO_SOURCE_BYTES];
         int32_t partition;
@@ -60,7 +61,8 @@ struct po_claim {
  * Claims a sealed notification's key (of po_decode(), or filled by hand and given to po_key_seal())
  * in a committed transaction of its own, and says what it finds. Before the program's own
  * transaction begins. The same again is safe after any class.
- * record: what brought it; its body is kept in the review item of a conflict.
+ * record: what brought it; its body is kept in the review item of a conflict, and compared where
+ * the claim stands for a body's digest (a profile's `fingerprint: raw`).
  * RECORD: reason NOT_SEALED, SOURCE_MALFORMED, or what the database refuses. TRANSIENT, SYSTEMIC:
  * nothing is decided.
  */

@@ -26,7 +26,7 @@ PO_MUST_USE enum po_class po_key_encode(char *buffer, size_t capacity, const cha
 
 /*
  * Fills notification->key from channel, txn (already encoded) and event, then
- * notification->fingerprint (version PO_FINGERPRINT_VERSION).
+ * notification->fingerprint and its version (PO_FINGERPRINT_VERSION).
  * RECORD: an empty part (KEY_PART_EMPTY), a channel or event that is no word [A-Z0-9_] or a txn
  * that is not encoded (KEY_PART_MALFORMED), over 191 bytes (KEY_TOO_LONG). BUG: OpenSSL has no
  * SHA-256.

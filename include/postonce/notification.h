@@ -20,8 +20,10 @@ enum {
         PO_CURRENCY_BYTES = 4,     /* ISO 4217, three upper-case letters */
         PO_FINGERPRINT_BYTES = 32, /* SHA-256 */
         PO_FINGERPRINT_VERSION =
-                1, /* how fingerprint.c computes it; 0 is "unknown", never a conflict */
+                1, /* of what it says, normalised; 0 is "unknown", never a conflict */
 };
+
+enum { PO_FINGERPRINT_RAW = 2 }; /* the version that is the SHA-256 of the raw body */
 
 #define PO_TIME_UNKNOWN INT64_MIN
 
@@ -50,6 +52,7 @@ struct po_notification {
 
         char key[PO_KEY_BYTES];                          /* see key.h */
         unsigned char fingerprint[PO_FINGERPRINT_BYTES]; /* see key.h */
+        unsigned char fingerprint_version;               /* PO_FINGERPRINT_VERSION or …_RAW */
 };
 
 #endif

@@ -12,6 +12,7 @@
 #include "channel/body.h"
 #include "channel/cloudevent.h"
 #include "channel/envelope.h"
+#include "channel/fingerprint.h"
 #include "channel/header_tree.h"
 #include "channel/json_body.h"
 #include "channel/profile.h"
@@ -179,6 +180,17 @@ static enum po_class envelope_verify(const struct profile *profile, const struct
         return PO_OK;
 }
 
+/* For a profile that says so, the body's digest takes the place of what a notification says. */
+static enum po_class raw_seal(const struct profile *profile, const struct record *record,
+                              struct po_notification *notifications, size_t count,
+                              struct po_error *error)
+{
+        if (!profile->raw_fingerprint || count == 0)
+                return PO_OK;
+        return fingerprint_seal_raw(notifications, count, record->value, record->value_bytes,
+                                    error);
+}
+
 /* A record that is, or by naming its channel itself claims to be, postonce's own form. */
 static enum po_class enveloped_decode(struct decoder *decoder, const struct record *record,
                                       const struct profile *profile,
@@ -201,6 +213,8 @@ static enum po_class enveloped_decode(struct decoder *decoder, const struct reco
                 kind = envelope_decode(root, notification, error);
         if (kind == PO_OK)
                 kind = po_key_seal(notification, error);
+        if (kind == PO_OK)
+                kind = raw_seal(profile, record, notification, 1, error);
         *count_out = kind == PO_OK;
         return kind;
 }
@@ -250,7 +264,9 @@ static enum po_class shaped_decode(struct decoder *decoder, const struct record 
         scope.root = root;
         if (profile_blank(profile, &scope, &blank, error) != PO_OK)
                 return error->kind;
-        return shape_apply(shape, &scope, &blank, notifications, count_out, error);
+        if (shape_apply(shape, &scope, &blank, notifications, count_out, error) != PO_OK)
+                return error->kind;
+        return raw_seal(profile, record, notifications, *count_out, error);
 }
 
 static enum po_class any_decode(struct decoder *decoder, const struct record *record,

@@ -66,10 +66,20 @@ static bool amount_counts(const struct po_notification *notification)
         return true;
 }
 
-enum po_class fingerprint_seal(struct po_notification *notification, struct po_error *error)
+static enum po_class digest(const void *bytes, size_t count,
+                            unsigned char digest_out[PO_FINGERPRINT_BYTES], struct po_error *error)
+{
+        call_once(&sha256_fetched, sha256_fetch);
+        if (sha256 == NULL || EVP_Digest(bytes, count, digest_out, NULL, sha256, NULL) != 1)
+                return po_fail(error, PO_BUG, 0, "fingerprint: OpenSSL computes no SHA-256");
+        return PO_OK;
+}
+
+static enum po_class digest_normalised(const struct po_notification *notification,
+                                       unsigned char digest_out[PO_FINGERPRINT_BYTES],
+                                       struct po_error *error)
 {
         assert(notification->amount_kind <= PO_AMOUNT_NET);
-        call_once(&sha256_fetched, sha256_fetch);
 
         char digits[DIGITS_BYTES] = "";
         if (amount_counts(notification))
@@ -85,9 +95,50 @@ enum po_class fingerprint_seal(struct po_notification *notification, struct po_e
         used = field_append(input, used, notification->currency);
         used = field_append(input, used, kind_words[notification->amount_kind]);
         used = field_append(input, used, digits);
+        return digest(input, used, digest_out, error);
+}
 
-        if (sha256 == NULL ||
-            EVP_Digest(input, used, notification->fingerprint, NULL, sha256, NULL) != 1)
-                return po_fail(error, PO_BUG, 0, "fingerprint: OpenSSL computes no SHA-256");
+enum po_class fingerprint_seal(struct po_notification *notification, struct po_error *error)
+{
+        notification->fingerprint_version = PO_FINGERPRINT_VERSION;
+        return digest_normalised(notification, notification->fingerprint, error);
+}
+
+/* Whether another one of the record says something else under the same key. By version 1 of all. */
+static bool is_contradicted(const struct po_notification *notifications, size_t count, size_t i)
+{
+        const struct po_notification *one = &notifications[i];
+        for (size_t j = 0; j < count; j++)
+                if (notifications[j].tenant_id == one->tenant_id &&
+                    strcmp(notifications[j].key, one->key) == 0 &&
+                    memcmp(notifications[j].fingerprint, one->fingerprint, PO_FINGERPRINT_BYTES) !=
+                            0)
+                        return true;
+        return false;
+}
+
+enum po_class fingerprint_seal_raw(struct po_notification *notifications, size_t count,
+                                   const void *value, size_t value_bytes, struct po_error *error)
+{
+        unsigned char raw[PO_FINGERPRINT_BYTES];
+        if (digest(value, value_bytes, raw, error) != PO_OK)
+                return error->kind;
+        for (size_t i = 0; i < count; i++)
+                if (!is_contradicted(notifications, count, i))
+                        notifications[i].fingerprint_version = PO_FINGERPRINT_RAW;
+        for (size_t i = 0; i < count; i++)
+                if (notifications[i].fingerprint_version == PO_FINGERPRINT_RAW)
+                        memcpy(notifications[i].fingerprint, raw, sizeof raw);
         return PO_OK;
+}
+
+enum po_class fingerprint_by(int version, const struct po_notification *notification,
+                             const void *value, size_t value_bytes,
+                             unsigned char digest_out[PO_FINGERPRINT_BYTES], struct po_error *error)
+{
+        if (version == PO_FINGERPRINT_VERSION)
+                return digest_normalised(notification, digest_out, error);
+        if (version == PO_FINGERPRINT_RAW)
+                return digest(value, value_bytes, digest_out, error);
+        return po_fail(error, PO_BUG, 0, "no fingerprint has version %d", version);
 }

@@ -95,6 +95,20 @@ static enum po_class read_shapes(const struct node *node, const struct field *fi
         return PO_OK;
 }
 
+/* target: whether it is raw. */
+static enum po_class read_fingerprint(const struct node *node, const struct field *field,
+                                      void *target, struct po_error *error)
+{
+        (void)field;
+        static const char *const words[] = { "normalised", "raw", NULL };
+        bool *is_raw = target;
+        size_t index = 0;
+        if (schema_choice(node, words, &index, error) != PO_OK)
+                return error->kind;
+        *is_raw = index == 1;
+        return PO_OK;
+}
+
 static const struct field profile_fields[] = {
         { .name = "channel",
           .kind = FIELD_CUSTOM,
@@ -113,6 +127,13 @@ static const struct field profile_fields[] = {
           .reader = read_tenant,
           .fallback = "1",
           .help = "whose notifications these are: a number, or { at, map } by what the body says" },
+        { .name = "fingerprint",
+          .kind = FIELD_CUSTOM,
+          .offset = offsetof(struct profile, raw_fingerprint),
+          .reader = read_fingerprint,
+          .fallback = "normalised",
+          .help = "what must be equal for a duplicate: what the notification says (normalised), or "
+                  "every byte of the body (raw)" },
         { .name = "shapes",
           .kind = FIELD_CUSTOM,
           .offset = 0,
@@ -144,6 +165,43 @@ static bool mentions_header(const struct node *node)
         return false;
 }
 
+/* Members that may follow a header although the value's digest does not see it: the key tells the
+ * difference, the tenant stands beside it, and what only refuses decides nothing else. */
+static bool may_follow_header(const char *member)
+{
+        static const char *const names[] = { "label", "tenant", "verify", "guard", "event", "txn" };
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+                if (strcmp(names[i], member) == 0)
+                        return true;
+        return false;
+}
+
+static enum po_class raw_check(const struct node *node, struct po_error *error)
+{
+        if (node_kind(node) == NODE_TEXT && strstr(node_text(node), "#/") != NULL)
+                return node_fail(node, error,
+                                 "fingerprint: raw does not see headers: only event, txn, label"
+                                 " and tenant may follow one");
+        for (size_t i = 0; i < node_count(node); i++) {
+                if (node_kind(node) == NODE_MAP && may_follow_header(node_text(node_key(node, i))))
+                        continue;
+                if (raw_check(node_at(node, i), error) != PO_OK)
+                        return error->kind;
+        }
+        return PO_OK;
+}
+
+static enum po_class raw_profile_check(const struct profile *profile, const struct node *root,
+                                       struct po_error *error)
+{
+        for (size_t i = 0; i < profile->shapes.count; i++)
+                if (profile->shapes.items[i].body == BODY_CLOUDEVENTS)
+                        return node_fail(node_member(root, "fingerprint"), error,
+                                         "fingerprint: raw does not see the attributes of a"
+                                         " CloudEvent, which may be headers");
+        return raw_check(root, error);
+}
+
 static enum po_class profile_read(struct profile *profile, struct po_error *error)
 {
         const struct node *root = document_root(profile->document);
@@ -163,6 +221,8 @@ static enum po_class profile_read(struct profile *profile, struct po_error *erro
                         return node_fail(node_member(root, "tenant"), error,
                                          "an envelope says its tenant_id itself");
         }
+        if (profile->raw_fingerprint && raw_profile_check(profile, root, error) != PO_OK)
+                return error->kind;
         profile->uses_headers = mentions_header(root);
         for (size_t i = 0; i < profile->shapes.count; i++)
                 if (profile->shapes.items[i].charset.needs_converter)

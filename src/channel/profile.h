@@ -22,6 +22,11 @@
  *
  *   label: { at: /source, map: { /relay/wechat: WECHAT, /relay/alipay: ALIPAY } }
  *
+ * Where equal bytes, and nothing else, are the same statement (never with body: cloudevents, nor
+ * where a header decides more than key and tenant: a digest of the value does not see it):
+ *
+ *   fingerprint: raw        # else normalised
+ *
  * A body that no shape fits or no rule matches is refused, never ignored in silence.
  */
 #ifndef CHANNEL_PROFILE_H
@@ -51,6 +56,7 @@ struct profile {
         struct word_map label;      /* not given: keys carry channel */
         int64_t tenant_id;          /* unless tenant_map is given */
         struct word_map tenant_map; /* our words are tenants' numbers */
+        bool raw_fingerprint;       /* version 2 in place of 1, see fingerprint.h */
         struct shape only;          /* what the profile's own map says */
         struct shape_list shapes;   /* at least one: "only" when there is no list */
         bool uses_headers;          /* "#/…" stands somewhere in it */

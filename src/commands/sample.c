@@ -90,7 +90,8 @@ static void add_notification(struct table *table, const struct po_notification *
                 [PO_AMOUNT_CUMULATIVE] = "cumulative",
                 [PO_AMOUNT_NET] = "net",
         };
-        char tenant[24], amount[24] = "", fee[24] = "", fingerprint[2 * PO_FINGERPRINT_BYTES + 1];
+        char tenant[24], amount[24] = "", fee[24] = "", fingerprint[2 * PO_FINGERPRINT_BYTES + 1],
+                         version[8];
         snprintf(tenant, sizeof tenant, "%lld", (long long)notification->tenant_id);
         if (notification->amount_kind != PO_AMOUNT_NONE)
                 snprintf(amount, sizeof amount, "%lld", (long long)notification->amount_minor);
@@ -98,19 +99,26 @@ static void add_notification(struct table *table, const struct po_notification *
                 snprintf(fee, sizeof fee, "%lld", (long long)notification->fee_minor);
         for (size_t i = 0; i < PO_FINGERPRINT_BYTES; i++)
                 snprintf(fingerprint + 2 * i, 3, "%02x", notification->fingerprint[i]);
+        snprintf(version, sizeof version, "%u", notification->fingerprint_version);
         table_row(table, tenant, notification->key, notification->event, notification->order_no,
                   amount, notification->currency, kinds[notification->amount_kind], fee,
-                  fingerprint);
+                  fingerprint, version);
 }
 
 static struct table *notifications_table(const struct sample *sample)
 {
         static const struct table_column columns[] = {
-                { "tenant_id", TABLE_NUMBER },    { "key", TABLE_TEXT },
-                { "event", TABLE_TEXT },          { "order_no", TABLE_TEXT },
-                { "amount_minor", TABLE_NUMBER }, { "currency", TABLE_TEXT },
-                { "amount_kind", TABLE_TEXT },    { "fee_minor", TABLE_NUMBER },
-                { "fingerprint", TABLE_TEXT },    { NULL, TABLE_TEXT },
+                { "tenant_id", TABLE_NUMBER },
+                { "key", TABLE_TEXT },
+                { "event", TABLE_TEXT },
+                { "order_no", TABLE_TEXT },
+                { "amount_minor", TABLE_NUMBER },
+                { "currency", TABLE_TEXT },
+                { "amount_kind", TABLE_TEXT },
+                { "fee_minor", TABLE_NUMBER },
+                { "fingerprint", TABLE_TEXT },
+                { "fingerprint_version", TABLE_NUMBER },
+                { NULL, TABLE_TEXT },
         };
         struct table *table = table_open("notifications", columns);
         for (size_t i = 0; i < sample->count; i++)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "channel/fingerprint.h"
 #include "ledger/attempt.h"
 #include "ledger/review.h"
 
@@ -132,7 +133,7 @@ static void write_claim(struct claims *claims, const struct posting *posting, si
         }
         sql_binary(sql, notification->fingerprint, PO_FINGERPRINT_BYTES);
         sql_raw(sql, ",");
-        sql_integer(sql, PO_FINGERPRINT_VERSION);
+        sql_integer(sql, notification->fingerprint_version);
         sql_raw(sql, ",");
         sql_text(sql, posting->record->topic);
         sql_raw(sql, ",");
@@ -234,15 +235,43 @@ static enum po_class read_fingerprint(struct db *db, int64_t *version_out,
         const void *bytes;
         size_t count = db_bytes(db, column, &bytes);
         *version_out = db_integer(db, column + 1);
-        if (*version_out > PO_FINGERPRINT_VERSION)
+        if (*version_out > PO_FINGERPRINT_RAW)
                 return po_fail(error, PO_SYSTEMIC, 0,
                                "claim %s has fingerprint version %lld, this program knows %d:"
                                " run a newer worker",
-                               db_text(db, 1), (long long)*version_out, PO_FINGERPRINT_VERSION);
+                               db_text(db, 1), (long long)*version_out, PO_FINGERPRINT_RAW);
         if (count != PO_FINGERPRINT_BYTES)
                 return po_fail(error, PO_BUG, 0, "claim %s has a fingerprint of %zu bytes",
                                db_text(db, 1), count);
         memcpy(fingerprint_out, bytes, PO_FINGERPRINT_BYTES);
+        return PO_OK;
+}
+
+/*
+ * Whether a posting says what the key stands for. A fingerprint of another version is compared by
+ * its own algorithm, so a profile may change its mind; 0 was imported without one: anything
+ * matches.
+ */
+static enum po_class match(struct posting *posting, int version, bool *matches_out,
+                           struct po_error *error)
+{
+        const struct po_notification *notification = posting->notification;
+        const struct record *record = posting->record;
+        unsigned char other[PO_FINGERPRINT_BYTES];
+        const unsigned char *own = notification->fingerprint;
+        posting->kept_version = 0;
+        *matches_out = true;
+        if (version == 0)
+                return PO_OK;
+        if (version != notification->fingerprint_version) {
+                if (fingerprint_by(version, notification, record->value, record->value_bytes, other,
+                                   error) != PO_OK)
+                        return error->kind;
+                own = other;
+        }
+        *matches_out = memcmp(posting->first_fingerprint, own, PO_FINGERPRINT_BYTES) == 0;
+        if (*matches_out && own == other)
+                posting->kept_version = (unsigned char)version;
         return PO_OK;
 }
 
@@ -321,10 +350,10 @@ static enum po_class decide_group(struct claims *claims, size_t first, size_t en
                 posting->deliveries = (uint64_t)db_integer(db, 3);
                 memcpy(posting->first_fingerprint, fingerprint, sizeof fingerprint);
                 posting->leader = NULL;
-                /* Version 0 was imported without a fingerprint: anything matches. */
-                decide(claims, posting,
-                       version == 0 || memcmp(fingerprint, posting->notification->fingerprint,
-                                              sizeof fingerprint) == 0);
+                bool matches;
+                if (match(posting, (int)version, &matches, error) != PO_OK)
+                        return error->kind;
+                decide(claims, posting, matches);
                 if (posting->verdict != VERDICT_NONE)
                         continue;
                 posting->leader = leader;

@@ -33,6 +33,8 @@ struct posting {
         int64_t claim_id;
         uint64_t deliveries; /* records that brought this key, this one included */
         unsigned char first_fingerprint[PO_FINGERPRINT_BYTES]; /* what the key stands for */
+        unsigned char kept_version; /* not 0: equal to first_fingerprint by this version, which is
+                                       not its notification's; its outcome keeps both */
         struct posting *leader; /* an earlier one of this batch with the same key and fingerprint:
                                    this one is its duplicate once that is settled; else NULL */
 

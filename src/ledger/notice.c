@@ -17,10 +17,21 @@ static const char *const kind_words[] = {
 };
 enum { KINDS = sizeof kind_words / sizeof kind_words[0] };
 
+static const char raw_member[] = "raw_fingerprint";
+
 static void put_member(struct text *text, const char *name, const char *value)
 {
         text_format(text, ",\"%s\":", name);
         text_put_json(text, value);
+}
+
+/* The body it is the digest of is not at hand when a notice is read. */
+static void put_raw_fingerprint(struct text *text, const unsigned char *bytes)
+{
+        char hex[2 * PO_FINGERPRINT_BYTES + 1];
+        for (size_t i = 0; i < PO_FINGERPRINT_BYTES; i++)
+                snprintf(hex + 2 * i, 3, "%02x", bytes[i]);
+        put_member(text, raw_member, hex);
 }
 
 void notice_write(const struct po_notification *notification, char *buffer, size_t capacity)
@@ -42,6 +53,8 @@ void notice_write(const struct po_notification *notification, char *buffer, size
         if (notification->occurred_at_us != PO_TIME_UNKNOWN)
                 text_format(&text, ",\"occurred_at_us\":%lld",
                             (long long)notification->occurred_at_us);
+        if (notification->fingerprint_version == PO_FINGERPRINT_RAW)
+                put_raw_fingerprint(&text, notification->fingerprint);
         text_put(&text, "}");
         assert(!text.cut);
 }
@@ -97,13 +110,44 @@ static bool read_tree(struct json_object *tree, struct po_notification *out)
                read_text(tree, "currency", out->currency, sizeof out->currency);
 }
 
+static bool digit_read(char digit, unsigned *value_out)
+{
+        static const char digits[] = "0123456789abcdef";
+        const char *at = digit == '\0' ? NULL : strchr(digits, digit);
+        *value_out = at != NULL ? (unsigned)(at - digits) : 0;
+        return at != NULL;
+}
+
+/* The fingerprint that takes the place of the sealed one; false: it is there and not readable. */
+static bool read_raw_fingerprint(struct json_object *tree, struct po_notification *out)
+{
+        char hex[2 * PO_FINGERPRINT_BYTES + 1];
+        if (!json_object_object_get_ex(tree, raw_member, NULL))
+                return true;
+        if (!read_text(tree, raw_member, hex, sizeof hex) || strlen(hex) != sizeof hex - 1)
+                return false;
+        for (size_t i = 0; i < PO_FINGERPRINT_BYTES; i++) {
+                unsigned high, low;
+                if (!digit_read(hex[2 * i], &high) || !digit_read(hex[2 * i + 1], &low))
+                        return false;
+                out->fingerprint[i] = (unsigned char)(high << 4 | low);
+        }
+        out->fingerprint_version = PO_FINGERPRINT_RAW;
+        return true;
+}
+
 enum po_class notice_read(const char *text, struct po_notification *notification_out,
                           struct po_error *error)
 {
         struct json_object *tree = json_tokener_parse(text);
+        enum po_class kind = PO_OK;
         bool understood = tree != NULL && read_tree(tree, notification_out);
+        if (understood)
+                kind = po_key_seal(notification_out, error);
+        if (understood && kind == PO_OK)
+                understood = read_raw_fingerprint(tree, notification_out);
         json_object_put(tree);
         if (!understood)
                 return po_fail(error, PO_BUG, 0, "a parked notification is not readable");
-        return po_key_seal(notification_out, error);
+        return kind;
 }

@@ -55,9 +55,12 @@ static void write_outcome(struct sql *sql, const struct posting *posting)
         sql_raw(sql, ",");
         sql_text(sql, posting->result);
         sql_raw(sql, ",");
-        sql_binary(sql, posting->notification->fingerprint, PO_FINGERPRINT_BYTES);
+        bool keeps = posting->kept_version != 0;
+        sql_binary(sql, keeps ? posting->first_fingerprint : posting->notification->fingerprint,
+                   PO_FINGERPRINT_BYTES);
         sql_raw(sql, ",");
-        sql_integer(sql, PO_FINGERPRINT_VERSION);
+        sql_integer(sql,
+                    keeps ? posting->kept_version : posting->notification->fingerprint_version);
         sql_raw(sql, ",");
         sql_text(sql, posting->record->topic);
         sql_raw(sql, ",");

@@ -53,7 +53,7 @@ static void write_outcome(struct sql *sql, const char *database, const struct po
         sql_raw(sql, ",");
         sql_binary(sql, claim->fingerprint, sizeof claim->fingerprint);
         sql_raw(sql, ",");
-        sql_integer(sql, PO_FINGERPRINT_VERSION);
+        sql_integer(sql, claim->fingerprint_version);
         sql_raw(sql, ",");
         write_text(sql, claim->source);
         sql_raw(sql, ",");

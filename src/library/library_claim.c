@@ -18,6 +18,9 @@ static enum po_class check_sealed(const struct po_notification *notification,
         struct po_notification sealed = *notification;
         if (notification->key[0] == '\0')
                 return po_refuse(error, "NOT_SEALED", "a notification without a key");
+        if (notification->fingerprint_version != PO_FINGERPRINT_VERSION &&
+            notification->fingerprint_version != PO_FINGERPRINT_RAW)
+                return po_refuse(error, "NOT_SEALED", "a notification without a fingerprint");
         if (po_key_seal(&sealed, error) != PO_OK)
                 return error->kind;
         if (strcmp(sealed.key, notification->key) != 0)
@@ -49,7 +52,11 @@ static void fill(struct po_claim *claim, const struct posting *posting)
         claim->id = posting->claim_id;
         claim->tenant_id = notification->tenant_id;
         memcpy(claim->key, notification->key, sizeof claim->key);
-        memcpy(claim->fingerprint, notification->fingerprint, sizeof claim->fingerprint);
+        bool keeps = posting->kept_version != 0;
+        memcpy(claim->fingerprint, keeps ? posting->first_fingerprint : notification->fingerprint,
+               sizeof claim->fingerprint);
+        claim->fingerprint_version =
+                keeps ? posting->kept_version : notification->fingerprint_version;
         claim->occurred_at_us = notification->occurred_at_us;
         snprintf(claim->source, sizeof claim->source, "%s", posting->record->topic);
         claim->partition = posting->record->partition;

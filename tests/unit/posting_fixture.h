@@ -78,6 +78,7 @@ static inline struct posting *fixture_posting(size_t i, const struct event_rule 
         int bytes = snprintf(notification->key, sizeof notification->key, "SQB:%s:%s", txn, event);
         ck_assert_int_lt(bytes, (int)sizeof notification->key);
         memcpy(notification->fingerprint, FINGERPRINT_A, PO_FINGERPRINT_BYTES);
+        notification->fingerprint_version = PO_FINGERPRINT_VERSION;
 
         *record = (struct record){ .topic = "callbacks",
                                    .offset = 100 + (int64_t)i,

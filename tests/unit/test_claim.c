@@ -2,6 +2,8 @@
 #include "fake_db.h"
 #include "posting_fixture.h"
 
+#include "channel/fingerprint.h"
+
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -304,15 +306,87 @@ START_TEST(a_fingerprint_of_version_0_never_conflicts)
 }
 END_TEST
 
+/* A claim whose row holds bytes of a version; nothing is settled. */
+static void claimed_by(const char *key, const char *id, const unsigned char *bytes,
+                       const char *version)
+{
+        static char texts[FIXTURE_MAX][PO_FINGERPRINT_BYTES + 1];
+        static size_t used;
+        char *text = texts[used++ % FIXTURE_MAX];
+        memcpy(text, bytes, PO_FINGERPRINT_BYTES);
+        ck_assert_uint_eq(strnlen(text, PO_FINGERPRINT_BYTES), PO_FINGERPRINT_BYTES);
+        fake_row("1", key, id, "2", text, version, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+}
+
+/* Its digest by another version than its own. */
+static const unsigned char *digest_of(size_t i, int version)
+{
+        static unsigned char digest[PO_FINGERPRINT_BYTES];
+        const struct record *record = postings[i].record;
+        ck_assert_int_eq(fingerprint_by(version, postings[i].notification, record->value,
+                                        record->value_bytes, digest, &error),
+                         PO_OK);
+        return digest;
+}
+
+START_TEST(a_stored_fingerprint_of_another_version_is_compared_by_its_own_algorithm)
+{
+        start();
+        notified(0, "T1");
+        notified(1, "T2");
+        notifications[1].fingerprint_version = PO_FINGERPRINT_RAW;
+        fake_rows("FROM claim");
+        claimed_by(KEY("T1"), "7", digest_of(0, PO_FINGERPRINT_RAW), "2");
+        claimed_by(KEY("T2"), "8", digest_of(1, PO_FINGERPRINT_VERSION), "1");
+        acquired(2);
+        is(&postings[0], VERDICT_NONE, false, "");
+        is(&postings[1], VERDICT_NONE, false, "");
+        ck_assert_int_eq(postings[0].kept_version, PO_FINGERPRINT_RAW);
+        ck_assert_int_eq(postings[1].kept_version, PO_FINGERPRINT_VERSION);
+}
+END_TEST
+
+START_TEST(another_content_is_a_conflict_across_versions_too)
+{
+        start();
+        notified(0, "T1");
+        notified(1, "T2");
+        notifications[1].fingerprint_version = PO_FINGERPRINT_RAW;
+        fake_rows("FROM claim");
+        /* Equal bytes by different versions prove nothing. */
+        claimed_by(KEY("T1"), "7", notifications[0].fingerprint, "2");
+        claimed_by(KEY("T2"), "8", notifications[1].fingerprint, "1");
+        acquired(2);
+        is(&postings[0], VERDICT_CONFLICT, false, "");
+        is(&postings[1], VERDICT_CONFLICT, false, "");
+        ck_assert_int_eq(postings[0].kept_version, 0);
+}
+END_TEST
+
+START_TEST(a_claim_carries_the_version_of_its_fingerprint)
+{
+        start();
+        notified(0, "T1");
+        notifications[0].fingerprint_version = PO_FINGERPRINT_RAW;
+        fake_rows("FROM claim");
+        fake_row("1", KEY("T1"), "7", "1", FINGERPRINT_A, "2", NULL, NULL, NULL, NULL, NULL, NULL,
+                 NULL);
+        acquired(1);
+        unit_assert_in(fake_statement("INSERT INTO claim"), FINGERPRINT_A_HEX ",2,'callbacks'");
+        is(&postings[0], VERDICT_NONE, false, "");
+        ck_assert_int_eq(postings[0].kept_version, 0);
+}
+END_TEST
+
 START_TEST(a_fingerprint_of_a_newer_version_asks_for_a_newer_worker)
 {
         start();
         notified(0, "T1");
         fake_rows("FROM claim");
-        fake_row("1", KEY("T1"), "7", "2", FINGERPRINT_B, "2", NULL, NULL, NULL, NULL, NULL, NULL,
+        fake_row("1", KEY("T1"), "7", "2", FINGERPRINT_B, "3", NULL, NULL, NULL, NULL, NULL, NULL,
                  NULL);
         ck_assert_int_eq(acquire(1), PO_SYSTEMIC);
-        unit_assert_in(error.text, "fingerprint version 2, this program knows 1");
+        unit_assert_in(error.text, "fingerprint version 3, this program knows 2");
         fake_saw("INSERT INTO claim", "SELECT");
         notified(0, "T2"); /* its rows are closed: the next read goes */
         fake_rows("FROM claim");
@@ -673,6 +747,9 @@ UNIT_MAIN("claim", no_notifications_claim_nothing,
           another_fingerprint_than_the_claims_is_a_conflict,
           the_outcomes_fingerprint_counts_before_the_claims,
           a_fingerprint_of_version_0_never_conflicts,
+          a_stored_fingerprint_of_another_version_is_compared_by_its_own_algorithm,
+          another_content_is_a_conflict_across_versions_too,
+          a_claim_carries_the_version_of_its_fingerprint,
           a_fingerprint_of_a_newer_version_asks_for_a_newer_worker,
           a_fingerprint_of_another_length_is_a_bug, a_claim_that_is_not_there_is_a_bug,
           a_claim_that_fails_decides_nothing, a_unique_key_that_speaks_is_not_taken_for_a_duplicate,

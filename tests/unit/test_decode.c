@@ -31,13 +31,21 @@ static void key_file_set(const char *variable, const char *name)
 static void decoder_setup(void)
 {
         static const char *const profiles[] = {
-                "deploy/channels/sqb.yaml",         "deploy/channels/envelope.yaml",
-                "tests/data/generic.yaml",          "tests/data/paypal.yaml",
-                "deploy/channels/wechat.yaml",      "deploy/channels/alipay.yaml",
-                "deploy/channels/stripe.yaml",      "deploy/channels/adyen.yaml",
-                "deploy/channels/cloudevents.yaml", "tests/data/sqb-lite.yaml",
-                "tests/data/square.yaml",           "tests/data/mercadopago.yaml",
-                "tests/data/language.yaml",         "tests/data/signed-envelope.yaml",
+                "deploy/channels/sqb.yaml",
+                "deploy/channels/envelope.yaml",
+                "tests/data/generic.yaml",
+                "tests/data/paypal.yaml",
+                "deploy/channels/wechat.yaml",
+                "deploy/channels/alipay.yaml",
+                "deploy/channels/stripe.yaml",
+                "deploy/channels/adyen.yaml",
+                "deploy/channels/cloudevents.yaml",
+                "tests/data/sqb-lite.yaml",
+                "tests/data/square.yaml",
+                "tests/data/mercadopago.yaml",
+                "tests/data/language.yaml",
+                "tests/data/signed-envelope.yaml",
+                "tests/data/raw.yaml",
         };
         key_file_set("WECHAT_APIV3_KEY_FILE", "wechat-apiv3");
         key_file_set("WECHAT_APIV2_KEY_FILE", "wechat-apiv2");
@@ -350,6 +358,29 @@ START_TEST(every_way_in_gives_one_event_one_key_and_fingerprint)
 }
 END_TEST
 
+START_TEST(a_raw_profile_tells_bodies_apart_by_their_bytes)
+{
+        static const char one[] =
+                "{\"items\":[{\"id\":\"A\",\"amount\":1},{\"id\":\"B\",\"amount\":2}]}";
+        static const char same[] =
+                "{\"items\": [{\"id\":\"A\",\"amount\":1},{\"id\":\"B\",\"amount\":2}]}";
+        struct po_notification first;
+        ck_assert_msg(decode("RAW", NULL, one) == PO_OK, "%s", error.text);
+        ck_assert_uint_eq(count, 2);
+        first = notifications[0];
+        ck_assert_int_eq(first.fingerprint_version, PO_FINGERPRINT_RAW);
+        ck_assert_mem_eq(notifications[1].fingerprint, first.fingerprint, PO_FINGERPRINT_BYTES);
+        ck_assert_int_eq(decode("RAW", NULL, same), PO_OK);
+        ck_assert_str_eq(notifications[0].key, first.key);
+        ck_assert_mem_ne(notifications[0].fingerprint, first.fingerprint, PO_FINGERPRINT_BYTES);
+        ck_assert_int_eq(
+                decode(NULL, NULL,
+                       "{\"channel\":\"RAW\",\"txn\":\"A\",\"event\":\"PAYMENT_RECEIVED\"}"),
+                PO_OK);
+        ck_assert_int_eq(notifications[0].fingerprint_version, PO_FINGERPRINT_RAW);
+}
+END_TEST
+
 START_TEST(a_later_copy_of_a_refund_with_a_larger_total_has_the_same_fingerprint)
 {
         static const char format[] =
@@ -409,7 +440,8 @@ START_TEST(every_event_of_a_profile_is_told_once)
                                "SQUARE PAYMENT_RECEIVED\nSQUARE REFUND_SUCCEEDED\n"
                                "MERCADOPAGO PAYMENT_RECEIVED\nMERCADOPAGO REFUND_SUCCEEDED\n"
                                "LANGUAGE PAID_BY_STEPS\nLANGUAGE REFUND_SUCCEEDED\n"
-                               "LANGUAGE PAYMENT_RECEIVED\n");
+                               "LANGUAGE PAYMENT_RECEIVED\n"
+                               "RAW PAYMENT_RECEIVED\n");
 }
 END_TEST
 
@@ -572,6 +604,7 @@ static Suite *decode_suite(void)
         tcase_add_test(tcase, no_value_and_an_empty_value_are_told_apart);
         tcase_add_test(tcase, a_value_beyond_the_limit_is_refused_before_it_is_read);
         tcase_add_test(tcase, every_way_in_gives_one_event_one_key_and_fingerprint);
+        tcase_add_test(tcase, a_raw_profile_tells_bodies_apart_by_their_bytes);
         tcase_add_test(tcase,
                        a_later_copy_of_a_refund_with_a_larger_total_has_the_same_fingerprint);
         tcase_add_test(tcase, a_refused_record_leaves_no_trace_in_the_next);

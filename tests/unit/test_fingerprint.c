@@ -169,10 +169,77 @@ START_TEST(the_longest_notification_has_a_fingerprint)
 }
 END_TEST
 
+/* printf %s body | sha256sum */
+static const char body_golden[] =
+        "230d8358dc8e8890b4c58deeb62912ee2f20357ae92a5cc861b98e68fe31acb5";
+
+static struct hex hex_of(const unsigned char *bytes)
+{
+        struct hex hex;
+        for (size_t i = 0; i < PO_FINGERPRINT_BYTES; i++)
+                snprintf(hex.text + 2 * i, 3, "%02x", bytes[i]);
+        return hex;
+}
+
+static struct po_notification sealed(const char *key, int64_t amount_minor)
+{
+        struct po_error error;
+        struct po_notification one = payment;
+        one.amount_minor = amount_minor;
+        snprintf(one.key, sizeof one.key, "%s", key);
+        ck_assert_int_eq(fingerprint_seal(&one, &error), PO_OK);
+        ck_assert_int_eq(one.fingerprint_version, PO_FINGERPRINT_VERSION);
+        return one;
+}
+
+START_TEST(version_2_is_the_plain_digest_of_the_body_for_all_notifications_of_it)
+{
+        struct po_error error;
+        struct po_notification two[] = { sealed("A", 1), sealed("B", 2) };
+        ck_assert_int_eq(fingerprint_seal_raw(two, 2, "body", 4, &error), PO_OK);
+        for (size_t i = 0; i < 2; i++) {
+                ck_assert_int_eq(two[i].fingerprint_version, PO_FINGERPRINT_RAW);
+                ck_assert_str_eq(hex_of(two[i].fingerprint).text, body_golden);
+        }
+}
+END_TEST
+
+START_TEST(a_body_that_contradicts_itself_under_one_key_does_not_hide_it_behind_its_digest)
+{
+        struct po_error error;
+        struct po_notification four[] = { sealed("A", 1), sealed("B", 1), sealed("A", 2),
+                                          sealed("B", 1) };
+        ck_assert_int_eq(fingerprint_seal_raw(four, 4, "body", 4, &error), PO_OK);
+        ck_assert_int_eq(four[0].fingerprint_version, PO_FINGERPRINT_VERSION);
+        ck_assert_int_eq(four[2].fingerprint_version, PO_FINGERPRINT_VERSION);
+        ck_assert_mem_ne(four[0].fingerprint, four[2].fingerprint, PO_FINGERPRINT_BYTES);
+        ck_assert_str_eq(hex_of(four[1].fingerprint).text, body_golden);
+        ck_assert_str_eq(hex_of(four[3].fingerprint).text, body_golden);
+}
+END_TEST
+
+START_TEST(either_version_can_be_had_of_a_notification_and_its_body)
+{
+        struct po_error error;
+        unsigned char digest[PO_FINGERPRINT_BYTES];
+        struct po_notification one = sealed("A", payment.amount_minor);
+        ck_assert_int_eq(fingerprint_by(2, &one, "body", 4, digest, &error), PO_OK);
+        ck_assert_str_eq(hex_of(digest).text, body_golden);
+        ck_assert_int_eq(fingerprint_seal_raw(&one, 1, "body", 4, &error), PO_OK);
+        ck_assert_int_eq(fingerprint_by(1, &one, "body", 4, digest, &error), PO_OK);
+        ck_assert_str_eq(hex_of(digest).text, payment_golden);
+        ck_assert_int_eq(fingerprint_by(0, &one, "body", 4, digest, &error), PO_BUG);
+        ck_assert_int_eq(fingerprint_by(3, &one, "body", 4, digest, &error), PO_BUG);
+}
+END_TEST
+
 UNIT_MAIN("fingerprint", version_1_is_what_another_program_computes,
           every_field_that_says_something_changes_it, time_tenant_and_refund_number_do_not_count,
           a_byte_moved_to_the_next_field_changes_it,
           a_running_total_does_not_count_where_the_key_names_the_refund,
           an_own_amount_counts_even_where_the_key_names_the_refund,
           a_running_total_counts_where_the_key_names_only_the_payment,
-          the_longest_notification_has_a_fingerprint)
+          the_longest_notification_has_a_fingerprint,
+          version_2_is_the_plain_digest_of_the_body_for_all_notifications_of_it,
+          a_body_that_contradicts_itself_under_one_key_does_not_hide_it_behind_its_digest,
+          either_version_can_be_had_of_a_notification_and_its_body)

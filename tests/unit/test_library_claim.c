@@ -35,6 +35,9 @@ START_TEST(a_notification_that_is_not_sealed_is_refused)
         snprintf(one.txn, sizeof one.txn, "T2");
         ck_assert_str_eq(refusal(&one, "shop"), "NOT_SEALED");
         one = sealed();
+        one.fingerprint_version = 0; /* would never conflict */
+        ck_assert_str_eq(refusal(&one, "shop"), "NOT_SEALED");
+        one = sealed();
         one.event[0] = '\0';
         ck_assert_str_eq(refusal(&one, "shop"), "KEY_PART_EMPTY");
 }

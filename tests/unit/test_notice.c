@@ -45,6 +45,7 @@ static void comes_back(void)
         ck_assert_int_eq(read_back.occurred_at_us, sealed.occurred_at_us);
         ck_assert_str_eq(read_back.key, sealed.key);
         ck_assert_mem_eq(read_back.fingerprint, sealed.fingerprint, PO_FINGERPRINT_BYTES);
+        ck_assert_int_eq(read_back.fingerprint_version, sealed.fingerprint_version);
 }
 
 START_TEST(every_member_comes_back)
@@ -60,6 +61,21 @@ START_TEST(every_member_comes_back)
                 sealed.occurred_at_us = INT64_C(1753862400123456);
                 comes_back();
         }
+}
+END_TEST
+
+START_TEST(a_raw_fingerprint_comes_back_as_it_was)
+{
+        payment();
+        ck_assert_int_eq(po_key_seal(&sealed, &error), PO_OK);
+        for (size_t i = 0; i < PO_FINGERPRINT_BYTES; i++)
+                sealed.fingerprint[i] = (unsigned char)(i * 37 + 5);
+        sealed.fingerprint_version = PO_FINGERPRINT_RAW;
+        notice_write(&sealed, text, sizeof text);
+        ck_assert_msg(notice_read(text, &read_back, &error) == PO_OK, "%s", error.text);
+        ck_assert_mem_eq(read_back.fingerprint, sealed.fingerprint, PO_FINGERPRINT_BYTES);
+        ck_assert_int_eq(read_back.fingerprint_version, PO_FINGERPRINT_RAW);
+        ck_assert_str_eq(read_back.key, sealed.key);
 }
 END_TEST
 
@@ -124,6 +140,11 @@ END_TEST
         "\"tenant_id\":1,\"channel\":\"SQB\",\"txn\":\"T1\",\"event\":\"PAYMENT_RECEIVED\","       \
         "\"order_no\":\"A\",\"parent\":\"\",\"refund_no\":\"\","
 
+#define RAW(value)                                                                                 \
+        "{" MEMBERS "\"amount_kind\":\"this\",\"amount_minor\":1,\"currency\":\"CNY\","            \
+        "\"raw_fingerprint\":" value "}"
+#define HALF "0123456789abcdef0123456789abcdef"
+
 START_TEST(what_is_no_notice_is_a_bug_and_never_half_a_notification)
 {
         static const char *const broken[] = {
@@ -141,6 +162,12 @@ START_TEST(what_is_no_notice_is_a_bug_and_never_half_a_notification)
                 "{" MEMBERS "\"amount_kind\":\"this\",\"amount_minor\":null,\"currency\":\"CNY\"}",
                 "{" MEMBERS "\"amount_kind\":\"this\",\"amount_minor\":1,\"currency\":\"CNYX\"}",
                 "{" MEMBERS "\"amount_kind\":\"this\",\"amount_minor\":1,\"currency\":7}",
+                RAW("7"),
+                RAW("\"\""),
+                RAW("\"ab\""),
+                RAW("\"" HALF HALF "0\""),
+                RAW("\"" HALF "0123456789ABCDEF0123456789abcdef\""),
+                RAW("\"" HALF "0123456789abcdef0123456789abcdeg\""),
         };
         for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
                 ck_assert_msg(notice_read(broken[i], &read_back, &error) == PO_BUG, "%s",
@@ -170,8 +197,8 @@ START_TEST(a_member_that_a_newer_program_added_is_passed_over)
 }
 END_TEST
 
-UNIT_MAIN("notice", every_member_comes_back, numbers_come_back_to_their_last_digit,
-          text_that_needs_escapes_comes_back, the_longest_notification_fits,
-          what_is_no_notice_is_a_bug_and_never_half_a_notification,
+UNIT_MAIN("notice", every_member_comes_back, a_raw_fingerprint_comes_back_as_it_was,
+          numbers_come_back_to_their_last_digit, text_that_needs_escapes_comes_back,
+          the_longest_notification_fits, what_is_no_notice_is_a_bug_and_never_half_a_notification,
           a_notice_whose_key_cannot_be_made_is_refused,
           a_member_that_a_newer_program_added_is_passed_over)

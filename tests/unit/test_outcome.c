@@ -49,6 +49,24 @@ START_TEST(an_outcome_says_what_it_settled_and_which_delivery_did_it)
 }
 END_TEST
 
+START_TEST(an_outcome_keeps_the_version_that_its_claim_was_equal_by)
+{
+        db = fake_db_open();
+        struct posting *posting = fixture_posting(0, NULL, "T1", "R8-1");
+        posting->verdict = VERDICT_POSTED;
+        memcpy(notifications[0].fingerprint, FINGERPRINT_B, PO_FINGERPRINT_BYTES);
+        notifications[0].fingerprint_version = PO_FINGERPRINT_RAW;
+        ck_assert_int_eq(outcomes_insert(db, &sql, open_postings, 1, &error), PO_OK);
+        unit_assert_not_in(fake_statement("INSERT INTO outcome"), FINGERPRINT_A_HEX);
+        unit_assert_in(fake_statement("INSERT INTO outcome"), ",2,'callbacks'");
+
+        db = fake_db_open();
+        posting->kept_version = PO_FINGERPRINT_VERSION;
+        ck_assert_int_eq(outcomes_insert(db, &sql, open_postings, 1, &error), PO_OK);
+        unit_assert_in(fake_statement("INSERT INTO outcome"), FINGERPRINT_A_HEX ",1,'callbacks'");
+}
+END_TEST
+
 START_TEST(the_fence_is_passed_up_as_exists)
 {
         db = fake_db_open();
@@ -62,4 +80,5 @@ END_TEST
 UNIT_MAIN("outcome", claims_that_only_we_saw_are_not_asked_for,
           one_settled_meanwhile_refuses_the_set,
           an_outcome_says_what_it_settled_and_which_delivery_did_it,
+          an_outcome_keeps_the_version_that_its_claim_was_equal_by,
           the_fence_is_passed_up_as_exists)

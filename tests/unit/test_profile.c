@@ -54,6 +54,38 @@ START_TEST(an_envelope_profile_has_no_rules)
 }
 END_TEST
 
+#define RAW "channel: A\nfingerprint: raw\n"
+
+START_TEST(the_fingerprint_is_normalised_unless_it_is_said_to_be_raw)
+{
+        ck_assert_int_eq(parse("channel: A\nbody: envelope\n"), PO_OK);
+        ck_assert(!profile->raw_fingerprint);
+        profile_close(profile);
+        ck_assert_int_eq(parse("channel: A\nfingerprint: normalised\nbody: envelope\n"), PO_OK);
+        ck_assert(!profile->raw_fingerprint);
+        profile_close(profile);
+        ck_assert_int_eq(parse(RAW "body: envelope\n"), PO_OK);
+        ck_assert(profile->raw_fingerprint);
+        profile_close(profile);
+        assert_refused("channel: A\nfingerprint: md5\nbody: envelope\n", "2:14: ");
+}
+END_TEST
+
+START_TEST(a_raw_fingerprint_is_refused_where_a_header_says_more_than_the_key)
+{
+        ck_assert_msg(parse(RAW "tenant: { at: \"#/t\", map: { x: 1 } }\nrules:\n"
+                                "  - { when: [], event: PAID, txn: \"#/id\" }\n") == PO_OK,
+                      "%s", error.text);
+        profile_close(profile);
+        assert_refused(RAW "rules:\n  - { when: [], event: PAID, txn: /a, order: \"#/o\" }\n",
+                       "4:46: fingerprint: raw does not see headers");
+        assert_refused(RAW "rules:\n  - { when: [[\"#/k\", exists]], event: PAID, txn: /a }\n",
+                       "4:15: fingerprint: raw does not see headers");
+        assert_refused(RAW "body: cloudevents\nrules:\n  - { when: [], event: PAID, txn: /id }\n",
+                       "2:14: fingerprint: raw does not see the attributes");
+}
+END_TEST
+
 START_TEST(a_wrong_profile_is_refused_where_it_is_wrong)
 {
         assert_refused("channel: SQB\n", "1:1: required member \"rules\"");
@@ -231,6 +263,8 @@ END_TEST
 
 UNIT_MAIN("profile", the_tenant_may_be_what_the_body_says,
           a_profile_without_tenant_and_body_is_json_of_tenant_1, an_envelope_profile_has_no_rules,
+          the_fingerprint_is_normalised_unless_it_is_said_to_be_raw,
+          a_raw_fingerprint_is_refused_where_a_header_says_more_than_the_key,
           a_wrong_profile_is_refused_where_it_is_wrong, a_rule_that_can_never_be_reached_is_refused,
           the_first_shape_that_fits_is_the_one, wrong_shapes_are_refused_where_they_are_wrong,
           only_a_charset_beside_utf_8_needs_a_converter, the_profiles_that_ship_are_right,

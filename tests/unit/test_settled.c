@@ -47,6 +47,7 @@ static enum po_class settle(void)
                 .tenant_id = 3,
                 .key = "A:T:E",
                 .fingerprint = { 0xab },
+                .fingerprint_version = PO_FINGERPRINT_RAW,
                 .occurred_at_us = PO_TIME_UNKNOWN,
                 .source = "it's",
                 .partition = -1,
@@ -71,7 +72,8 @@ START_TEST(texts_go_as_hexadecimal_and_tables_with_their_database)
         ck_assert_str_eq(statements[0], "SELECT 1 FROM `books`.claim WHERE id = 7 AND tenant_id = 3"
                                         " AND idem_key = X'413A543A45'");
         ck_assert_ptr_nonnull(strstr(statements[1], "INSERT INTO `books`.outcome (claim_id,"));
-        ck_assert_ptr_nonnull(strstr(statements[1], "X'69742773',-1,5,0,NULL,UTC_TIMESTAMP(6))"));
+        ck_assert_ptr_nonnull(
+                strstr(statements[1], ",2,X'69742773',-1,5,0,NULL,UTC_TIMESTAMP(6))"));
         ck_assert_ptr_null(strstr(statements[1], "it's"));
 }
 END_TEST
