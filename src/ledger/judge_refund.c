@@ -282,7 +282,9 @@ static void judge_failure(const struct matter *matter)
         const struct po_notification *notification = matter->notification;
         struct refund *refund = matter->refund;
         struct judgement *judgement = matter->judgement;
-        if (!refund->exists) {
+        if (!refund->exists && move->wait.count > 0) {
+                judgement_park(judgement, "REFUND_UNKNOWN");
+        } else if (!refund->exists) {
                 judgement_skip(judgement, "UNKNOWN");
         } else if (matter->order == NULL ||
                    strcmp(refund->order_no, matter->order->order_no) != 0 ||

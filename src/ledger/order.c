@@ -5,6 +5,7 @@
 
 #include "ledger/audit.h"
 #include "ledger/parked.h"
+#include "mysql/again.h"
 
 enum { DUE_CHUNK = 64 }; /* orders a statement */
 
@@ -224,16 +225,26 @@ static enum po_class insert_and_make_due(struct db *db, struct sql *sql, const s
 enum po_class orders_register(struct db *db, struct sql *sql, const struct order *orders,
                               size_t count, struct po_error *error)
 {
-        if (db_begin(db, error) != PO_OK)
-                return error->kind;
-        return db_end(db, insert_and_make_due(db, sql, orders, count, error), error);
+        enum po_class kind;
+        unsigned tries = 0;
+        do {
+                if (db_begin(db, error) != PO_OK)
+                        return error->kind;
+                kind = db_end(db, insert_and_make_due(db, sql, orders, count, error), error);
+        } while (db_try_again(db, kind, &tries));
+        return kind;
 }
 
 enum po_class order_set(struct db *db, struct sql *sql, const struct order_id *id,
                         const char *status, const char *who, const char *why,
                         struct po_error *error)
 {
-        if (db_begin(db, error) != PO_OK)
-                return error->kind;
-        return db_end(db, set_locked(db, sql, id, status, who, why, error), error);
+        enum po_class kind;
+        unsigned tries = 0;
+        do {
+                if (db_begin(db, error) != PO_OK)
+                        return error->kind;
+                kind = db_end(db, set_locked(db, sql, id, status, who, why, error), error);
+        } while (db_try_again(db, kind, &tries));
+        return kind;
 }

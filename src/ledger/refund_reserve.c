@@ -6,6 +6,7 @@
 #include "base/failpoint.h"
 #include "ledger/order.h"
 #include "ledger/parked.h"
+#include "mysql/again.h"
 
 /* Judged by its affected rows: the order's lock makes a second one wait and count the first. */
 static enum po_class reserve_on_order(struct db *db, struct sql *sql, const struct event_rule *rule,
@@ -106,10 +107,14 @@ static enum po_class explain(struct db *db, struct sql *sql, const struct event_
 enum po_class refund_reserve(struct db *db, struct sql *sql, const struct event_rule *rule,
                              struct refund *refund, bool *again_out, struct po_error *error)
 {
+        enum po_class kind;
+        unsigned tries = 0;
         *again_out = false;
-        if (db_begin(db, error) != PO_OK)
-                return error->kind;
-        enum po_class kind = db_end(db, reserve(db, sql, rule, refund, error), error);
+        do {
+                if (db_begin(db, error) != PO_OK)
+                        return error->kind;
+                kind = db_end(db, reserve(db, sql, rule, refund, error), error);
+        } while (db_try_again(db, kind, &tries));
         if (kind == PO_EXISTS)
                 kind = explain(db, sql, rule, refund, again_out, error);
         if (kind != PO_OK)

@@ -1,6 +1,9 @@
 """postonce check: what is wrong is named with its mend, and nothing is changed."""
 import json
 import pathlib
+import re
+
+import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -40,3 +43,18 @@ def test_check_changes_nothing(postonce, kafka, db):
     postonce.run("check", check=False)
     assert {table: db.value(f"SELECT COUNT(*) FROM {table}") for table in db.tables()} == before
     assert set(kafka.committed(postonce.group, postonce.topic).values()) == {None}
+
+
+def words_of(profile):
+    for shape in profile.get("shapes", [profile]):
+        for rule in shape.get("rules", []):
+            event = rule.get("event")
+            yield from event["map"].values() if isinstance(event, dict) else [event] if event else []
+
+
+def test_every_word_of_a_shipped_profile_has_a_rule_and_stands_on_the_page():
+    words = {word for path in (ROOT / "deploy/channels").glob("*.yaml")
+             for word in words_of(yaml.safe_load(path.read_text()))}
+    assert words <= set(yaml.safe_load((ROOT / "deploy/postonce.yaml").read_text())["events"])
+    page = (ROOT / "docs/channels.md").read_text().partition("## The words of the shipped profiles")[2].partition("\n## ")[0]
+    assert words == set(re.findall(r"^\| ([A-Z_]+) \|", page, flags=re.M))

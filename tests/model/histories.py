@@ -114,6 +114,8 @@ class Story:
                 self._fail_or_not(txn, number, amount)
                 continue
             self._say("REFUND_SUCCEEDED", txn, amount, refund_no=number)
+            if self.history._chance(10):
+                self._say("REFUND_REVERSED", txn, amount, refund_no=number)
 
     def _fail_or_not(self, txn, number, amount):
         events = self.random.choice((["REFUND_FAILED"], ["REFUND_FAILED", "REFUND_SUCCEEDED"],

@@ -211,6 +211,17 @@ class Ledger:
             order.reserved -= known.reserved
             known.status, known.reserved = "FAILED", 0
             return POSTED, []
+        return self._take_back(order, known)
+
+    def _refund_reversed(self, notification):
+        known, order = self.refunds.get(notification.refund_key), self._order(notification)
+        if known is None or known.status == "REGISTERED":
+            return PARKED, []
+        if known.status == "FAILED":
+            return SKIPPED, []
+        return self._take_back(order, known)
+
+    def _take_back(self, order, known):
         success = self.bookings[known.posted]
         success.reversed = True
         order.refunded -= known.amount

@@ -291,8 +291,8 @@ def stripe(message):
 
 
 ADYEN_EVENTS = {"AUTHORISATION": "PAYMENT_AUTHORISED", "CAPTURE": "PAYMENT_RECEIVED",
-                "CAPTURE_FAILED": "PAYMENT_REVERSED", "REFUND": "REFUND_SUCCEEDED", "REFUND_FAILED": "REFUND_FAILED",
-                "REFUNDED_REVERSED": "REFUND_FAILED"}
+                "CAPTURE_FAILED": "PAYMENT_REVERSED", "REFUND": "REFUND_SUCCEEDED", "REFUND_FAILED": "REFUND_REVERSED",
+                "REFUNDED_REVERSED": "REFUND_REVERSED"}
 
 
 def adyen(message):
@@ -404,7 +404,7 @@ class Books:
                     self.payments[tenant, event.order][key(event)] = event
                 elif event.event == "REFUND_SUCCEEDED":
                     self.refunds[tenant, event.parent][key(event)] = event
-                elif event.event in ("PAYMENT_REVERSED", "REFUND_FAILED") and event.amount is not None:
+                elif event.event in ("PAYMENT_REVERSED", "REFUND_REVERSED") and event.amount is not None:
                     sign = -1 if event.event == "PAYMENT_REVERSED" else 1
                     reversed_amounts[tenant, key(event)] = (event.currency, sign * event.amount)
         self._sum(reversed_amounts)

@@ -434,7 +434,7 @@ START_TEST(every_event_of_a_profile_is_told_once)
                                "STRIPE REFUND_FAILED\nSTRIPE PAYMENT_DISPUTED\n"
                                "ADYEN PAYMENT_AUTHORISED\nADYEN PAYMENT_RECEIVED\n"
                                "ADYEN PAYMENT_REVERSED\nADYEN REFUND_SUCCEEDED\n"
-                               "ADYEN REFUND_FAILED\nADYEN PAYMENT_CANCELLED\n"
+                               "ADYEN REFUND_REVERSED\nADYEN PAYMENT_CANCELLED\n"
                                "CLOUDEVENTS PAYMENT_RECEIVED\nCLOUDEVENTS REFUND_SUCCEEDED\n"
                                "SQBLITE PAYMENT_RECEIVED\nSQBLITE REFUND_SUCCEEDED\n"
                                "SQUARE PAYMENT_RECEIVED\nSQUARE REFUND_SUCCEEDED\n"

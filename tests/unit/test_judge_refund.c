@@ -13,6 +13,9 @@
         "  post: [ { debit: a, credit: b, amount: amount } ]\n"                                    \
         "FAILS:\n  refund: { from: [REGISTERED], reverse: [SUCCEEDED], to: FAILED,"                \
         " already: [FAILED] }\n"                                                                   \
+        "  order: { from: [PARTIALLY_REFUNDED, REFUNDED], to: refunded_total }\n"                  \
+        "COMES_BACK:\n  refund: { wait: [REGISTERED], reverse: [SUCCEEDED], to: FAILED,"           \
+        " already: [FAILED] }\n"                                                                   \
         "  order: { from: [PARTIALLY_REFUNDED, REFUNDED], to: refunded_total }\n"
 
 enum { CLAIM = 77 };
@@ -116,6 +119,10 @@ static const struct refund_case refund_cases[] = {
           SKIPPED("FAILED"), NULL, 0, 0, "PAID", 0, 0, "FAILED" },
         { "failure of what is not there", "FAILS", THIS, 300, NULL, 0, 0, NULL, 0, "",
           SKIPPED("UNKNOWN"), NULL, 0, 0, NULL, 0, 0, "" },
+        { "back before its success, unregistered", "COMES_BACK", THIS, 300, "PAID", 0, 0, NULL, 0,
+          "", PARKED("REFUND_UNKNOWN"), NULL, 0, 0, "PAID", 0, 0, "" },
+        { "back before its success, registered", "COMES_BACK", THIS, 300, "PAID", 0, 300,
+          "REGISTERED", 300, "", PARKED("TOO_EARLY"), NULL, 0, 0, "PAID", 0, 300, "REGISTERED" },
         { "failure of another amount", "FAILS", THIS, 299, "PAID", 0, 300, "REGISTERED", 300, "",
           REJECTED("REFUND_DIFFERS"), NULL, 0, 0, "PAID", 0, 300, "REGISTERED" },
         { "failure after success", "FAILS", PO_AMOUNT_NONE, 0, PARTIALLY, 300, 0, "SUCCEEDED", 0,

@@ -235,8 +235,8 @@ START_TEST(whatever_fails_while_setting_leaves_nothing_behind)
                 db = fake_db_open();
                 if (i > 0)
                         paid_order();
-                fake_fail(pieces[i], PO_TRANSIENT, 1213);
-                ck_assert_int_eq(set("CLOSED"), PO_TRANSIENT);
+                fake_fail(pieces[i], PO_SYSTEMIC, 1142);
+                ck_assert_int_eq(set("CLOSED"), PO_SYSTEMIC);
                 ck_assert(!db_is_in_transaction(db));
                 ck_assert_uint_eq(fake_count("COMMIT"), 0);
                 ck_assert_uint_eq(fake_count("ROLLBACK"), 1);
@@ -321,14 +321,26 @@ START_TEST(whatever_fails_while_registering_leaves_nothing_behind)
                         fake_rows("SELECT 1 FROM parked");
                         fake_row("1");
                 }
-                fake_fail(pieces[i], PO_TRANSIENT, 1213);
-                ck_assert_int_eq(orders_register(db, &sql, orders, 1, &error), PO_TRANSIENT);
+                fake_fail(pieces[i], PO_SYSTEMIC, 1142);
+                ck_assert_int_eq(orders_register(db, &sql, orders, 1, &error), PO_SYSTEMIC);
                 ck_assert_uint_eq(fake_count("COMMIT"), 0);
                 ck_assert_uint_eq(fake_count("ROLLBACK"), 1);
         }
         db = fake_db_open();
         fake_fail("COMMIT", PO_UNCERTAIN, 2013);
         ck_assert_int_eq(orders_register(db, &sql, orders, 1, &error), PO_UNCERTAIN);
+}
+END_TEST
+
+START_TEST(a_registration_that_lost_a_deadlock_is_done_again)
+{
+        db = fake_db_open();
+        orders[0] = order_of(1, "A", "PENDING_PAY", "PENDING_PAY");
+        fake_fail("INSERT INTO payment_order", PO_TRANSIENT, 1213);
+        ck_assert_int_eq(orders_register(db, &sql, orders, 1, &error), PO_OK);
+        ck_assert_uint_eq(fake_count("INSERT INTO payment_order"), 2);
+        ck_assert_uint_eq(fake_count("ROLLBACK"), 1);
+        ck_assert_uint_eq(fake_count("COMMIT"), 1);
 }
 END_TEST
 
@@ -342,4 +354,5 @@ UNIT_MAIN("order", ids_compare_by_tenant_then_bytes, no_orders_lock_nothing,
           a_commit_without_an_answer_is_uncertain, the_longest_order_fits_the_audit_line,
           what_waits_for_an_order_is_made_due_by_who_sets_it,
           registered_orders_make_due_what_waits_for_them_in_the_same_transaction,
-          whatever_fails_while_registering_leaves_nothing_behind)
+          whatever_fails_while_registering_leaves_nothing_behind,
+          a_registration_that_lost_a_deadlock_is_done_again)

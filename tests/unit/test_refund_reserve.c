@@ -103,8 +103,8 @@ START_TEST(whatever_fails_leaves_nothing_behind)
                                               "FROM parked" };
         for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
                 start();
-                fake_fail(pieces[i], PO_TRANSIENT, 1213);
-                ck_assert_int_eq(reserve(), PO_TRANSIENT);
+                fake_fail(pieces[i], PO_SYSTEMIC, 1142);
+                ck_assert_int_eq(reserve(), PO_SYSTEMIC);
                 ck_assert(!db_is_in_transaction(db));
                 ck_assert_uint_eq(fake_count("COMMIT"), 0);
         }
