@@ -31,7 +31,7 @@ static void follow_refunded_total(struct order *order)
                 status = order->status_before_refund;
         else if (order->refunded == order->paid_amount)
                 status = STATUS_REFUNDED;
-        if (status[0] != '\0' && status != order->status)
+        if (status[0] != '\0')
                 snprintf(order->status, sizeof order->status, "%s", status);
 }
 

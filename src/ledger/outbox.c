@@ -6,6 +6,7 @@
 #include <uuid/uuid.h>
 
 #include "base/text.h"
+#include "ledger/rows.h"
 
 enum { PAYLOAD_BYTES = 2048, AGGREGATE_BYTES = 256 };
 
@@ -65,9 +66,9 @@ static void write_payload(struct text *text, const struct posting *posting, cons
 }
 
 /*
- * Messages of one aggregate are told in order, so it must be one order of one tenant; without an
- * order it is the movement of money, which only its channel numbers. Injective: no ':' stands in a
- * tenant or a channel.
+ * Messages of one aggregate are told in order, so it must be one order of one tenant, which the
+ * posting has locked; where it has locked none, be an order named or not, it is the movement of
+ * money, which only its channel numbers. Injective: no ':' stands in a tenant or a channel.
  */
 static void write_aggregate(struct sql *sql, const struct posting *posting)
 {
@@ -76,7 +77,7 @@ static void write_aggregate(struct sql *sql, const struct posting *posting)
         struct text id;
         text_init(&id, buffer, sizeof buffer);
         text_format(&id, "%lld:", (long long)notification->tenant_id);
-        if (posting->subject.order_no[0] != '\0')
+        if (rows_locks_order(posting))
                 text_put(&id, posting->subject.order_no);
         else
                 text_format(&id, "%s:%s", notification->channel, notification->txn);

@@ -289,7 +289,7 @@ static enum po_class insert_reviews(struct ledger *ledger, struct po_error *erro
 static bool may_be_awaited(const struct posting *posting)
 {
         return (posting->verdict == VERDICT_POSTED || posting->verdict == VERDICT_SUSPENSE) &&
-               posting->rule->subject == RULE_ORDER && posting->rule->reverses[0] == '\0';
+               posting->rule->subject != RULE_REFUND && posting->rule->reverses[0] == '\0';
 }
 
 /*

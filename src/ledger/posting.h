@@ -1,9 +1,9 @@
 /*
  * The posting: one ledger transaction for many notifications.
  *
- * Lock order of every writer: orders by primary key, then outcome rows by claim (the fence), then
- * entries, outbox, reviews, and balances by account. A claim row is never locked. The outcome's
- * primary key is what makes a second posting of a claim impossible, whoever tries.
+ * Lock order of every writer: orders and then refunds by primary key, outcome rows by claim (the
+ * fence), entries, outbox, reviews, balances by account, parked. A claim row is never locked. The
+ * outcome's primary key is what makes a second posting of a claim impossible, whoever tries.
  */
 #ifndef LEDGER_POSTING_H
 #define LEDGER_POSTING_H

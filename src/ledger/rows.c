@@ -35,7 +35,7 @@ static int compare_refunds(const void *left, const void *right)
         return refund_compare(left, right);
 }
 
-static bool has_order(const struct posting *posting)
+bool rows_locks_order(const struct posting *posting)
 {
         return posting->rule->subject != RULE_POSTS_ONLY && posting->subject.order_no[0] != '\0';
 }
@@ -45,7 +45,7 @@ static size_t collect_orders(struct rows *rows, struct posting *const *set, size
 {
         size_t found = 0, kept = 0;
         for (size_t i = 0; i < count; i++)
-                if (has_order(set[i]))
+                if (rows_locks_order(set[i]))
                         rows->ids[found++] = (struct order_id){ set[i]->notification->tenant_id,
                                                                 set[i]->subject.order_no };
         qsort(rows->ids, found, sizeof *rows->ids, compare_ids);
@@ -98,7 +98,7 @@ struct order *rows_order(struct rows *rows, const struct posting *posting)
 {
         const struct order_id wanted = { posting->notification->tenant_id,
                                          posting->subject.order_no };
-        if (!has_order(posting) || rows->orders_count == 0)
+        if (!rows_locks_order(posting) || rows->orders_count == 0)
                 return NULL;
         return bsearch(&wanted, rows->orders, rows->orders_count, sizeof *rows->orders,
                        compare_to_order);

@@ -27,6 +27,9 @@ struct rows {
 PO_MUST_USE enum po_class rows_open(struct rows *rows, size_t capacity, struct po_error *error);
 void rows_close(struct rows *rows); /* also of a zeroed or half-made one */
 
+/* Whether a posting is judged on an order that it knows, and so holds its lock. */
+bool rows_locks_order(const struct posting *posting);
+
 /* Locks what the postings' subjects name, inside the caller's transaction: orders, then refunds. */
 PO_MUST_USE enum po_class rows_lock(struct rows *rows, struct db *db, struct sql *sql,
                                     struct posting *const *set, size_t count,

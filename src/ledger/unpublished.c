@@ -108,7 +108,8 @@ enum po_class unpublished_mark(const struct unpublished *unpublished, struct db 
         if (unpublished->count == 0)
                 return PO_OK;
         sql_reset(sql);
-        sql_raw(sql, "UPDATE outbox SET published_at = UTC_TIMESTAMP(6)"
+        /* By outbox_unpublished it would wait for the rows of postings that are under way. */
+        sql_raw(sql, "UPDATE outbox FORCE INDEX (PRIMARY) SET published_at = UTC_TIMESTAMP(6)"
                      " WHERE published_at IS NULL AND ");
         write_seqs(sql, unpublished);
         if (db_exec(db, sql, NULL, error) != PO_OK)

@@ -125,8 +125,8 @@ bool holds_skip(struct holds *holds, struct batch *batch, struct parcel *parcel)
                         return false; /* not claimed this time: an earlier claim would stay open */
                 if (posting->claim_id != 0 &&
                     claim_settle_discarded(holds->db, &holds->sql, posting->claim_id,
-                                           posting->notification->key, &error) != PO_OK &&
-                    error.kind != PO_RECORD) { /* settled already is as good */
+                                           posting->notification->key, &error) != PO_OK) {
+                        /* SETTLED_ALREADY: by another; the next try finds that and passes. */
                         log_failure(LOG_LEVEL_WARN, "not_skipped", &error);
                         return false;
                 }

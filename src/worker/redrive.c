@@ -18,6 +18,9 @@ enum { LEASE_MS = 60000 };
 enum { TAKE_BYTES_MAX = 16 * 1024 * 1024 };
 /* One that gives up beyond the pace waits so long; a take sends at most this part of the limit. */
 enum { PACED_MS = 60000, LETTERS_SHARE = 20 };
+/* One whose transaction did not take place (a deadlock, a lock waited for) waits for nothing else.
+ */
+enum { AGAIN_MS = 1000 };
 
 struct redrive {
         struct db *db;
@@ -243,6 +246,8 @@ static int64_t next_delay(const struct redrive *redrive, size_t i)
         const char *reason = redrive->batch.postings[i].reason;
         if (redrive->paced[i])
                 return PACED_MS;
+        if (redrive->batch.postings[i].verdict == VERDICT_HELD)
+                return AGAIN_MS;
         /* `resume` may have passed just now, before it could find this row. */
         if (reason != NULL && strcmp(reason, PARKED_PAUSED) == 0 && !row->for_resume)
                 return redrive->policy->park_delays_ms[0];

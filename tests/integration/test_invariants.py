@@ -62,8 +62,8 @@ IN_ORDER = [
     entries(4, (1, 0, "CNY"), (2, 0, "CNY")),
     claim(5), outcome(5, "DISCARDED", "{}"),
     order("O5", "elsewhere", moved="NULL"),
-    # A refund that stands, one that is reserved, one that was taken back.
-    order("O6", "elsewhere", moved="NULL"), "UPDATE payment_order SET refunded = 10, refund_reserved = 10 WHERE order_no = 'O6'",
+    # A refund that stands, one that is reserved, one that was taken back: they moved an order that a service inserted.
+    order("O6", "elsewhere"), "UPDATE payment_order SET refunded = 10, refund_reserved = 10 WHERE order_no = 'O6'",
     claim(6, "O6", event="REFUND"), outcome(6, result='{"posted":"SUCCEEDED"}'), refund("F6", claim_id=6, order="O6"),
     entries(6, (1, 10, "CNY"), (2, -10, "CNY")), refund("F7", "REGISTERED", 10, order="O6"),
     claim(7, "O6", event="REFUND"), outcome(7, result='{"posted":"SUCCEEDED"}'), refund("F8", "FAILED", order="O6"),

@@ -11,6 +11,7 @@ import time
 import books
 import pymysql
 import pytest
+from support import relay
 from support.worker import notification
 
 pytestmark = pytest.mark.both_databases
@@ -204,3 +205,23 @@ def test_a_worker_frozen_on_its_orders_keeps_no_other_from_theirs(ledger, db):
                                                      " WHERE status = 'PAID'")} == {1}
     frozen.thaw()
     ledger.wait_for(lambda: books.statuses(db) == {"PAID": 600}, "the first one goes on")
+
+
+def test_the_mark_of_the_relay_goes_by_primary_key_and_waits_for_no_posting_under_way(postonce, db, proxy):
+    relay.begin(postonce)
+    relay.post(postonce, ["R1", "R2"])
+    session, mark = proxy.drop_query("^SET SESSION TRANSACTION"), proxy.drop_query("^UPDATE outbox ")
+    running = postonce.start(command="relay", changes={"mysql": {"host": proxy.host, "port": proxy.port}})
+    for trap in (session, mark):
+        postonce.wait_for(trap.struck.is_set, f"the relay sends {trap.pattern.pattern}")
+    running.kill()
+    db.execute("UPDATE outbox SET published_at = NULL")  # it may have come again
+    with db.connect() as posting, db.connect() as marking, posting.cursor() as holder, marking.cursor() as waiter:
+        line = plan(marking, mark.text)["outbox"]
+        assert line["type"] == "range" and line["key"] == "PRIMARY", line
+        holder.execute("BEGIN")
+        holder.execute("INSERT INTO outbox (id, aggregatetype, aggregateid, type, payload, created_at)"
+                       " VALUES ('under way', 'order', '1:R3', 'ORDER_PAID', '{}', UTC_TIMESTAMP(6))")
+        waiter.execute(session.text)
+        waiter.execute("SET SESSION innodb_lock_wait_timeout = 1")
+        assert waiter.execute(mark.text) == 4

@@ -136,14 +136,16 @@ START_TEST(a_skip_that_cannot_be_written_holds_on)
 }
 END_TEST
 
-START_TEST(what_another_worker_settled_meanwhile_passes_as_well)
+START_TEST(what_another_worker_settled_meanwhile_is_not_called_discarded)
 {
         prepare("SKIP");
         look();
         fake_rows("SELECT decision");
         fake_row("SKIP");
         fake_fail("INSERT INTO outcome", PO_EXISTS, 1062);
-        ck_assert(holds_skip(&holds, &batch, &parcel));
+        ck_assert(!holds_skip(&holds, &batch, &parcel)); /* the next try finds its outcome */
+        ck_assert_int_eq(postings[0].verdict, VERDICT_HELD);
+        ck_assert_int_eq(parcel.verdict, VERDICT_HELD);
 }
 END_TEST
 
@@ -236,7 +238,7 @@ END_TEST
 UNIT_MAIN("holds", what_passed_is_deleted, what_is_held_by_another_worker_is_left_alone,
           a_release_is_carried_out_once, what_is_skipped_is_settled_as_discarded_and_passes,
           a_skip_that_cannot_be_written_holds_on,
-          what_another_worker_settled_meanwhile_passes_as_well,
+          what_another_worker_settled_meanwhile_is_not_called_discarded,
           a_record_that_claimed_nothing_is_skipped_without_a_word_to_the_ledger,
           only_what_lasts_is_noted, a_decision_that_cannot_be_read_skips_nothing,
           a_stuck_partition_waits_for_a_person_at_once,

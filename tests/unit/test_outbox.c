@@ -3,6 +3,10 @@
 
 #include "ledger/outbox.h"
 
+static const struct event_rule paying = { .event = "PAYMENT_RECEIVED", .subject = RULE_ORDER };
+static const struct event_rule posting_only = { .event = "PAYMENT_DISPUTED",
+                                                .subject = RULE_POSTS_ONLY };
+
 static struct db *db;
 static struct outbox outbox;
 
@@ -29,7 +33,7 @@ END_TEST
 START_TEST(a_row_tells_the_whole_event)
 {
         start();
-        fixture_posting(0, NULL, "T1", "R8-1");
+        fixture_posting(0, &paying, "T1", "R8-1");
         notifications[0].occurred_at_us = INT64_C(1768364467231000);
         outbox_add(&outbox, &postings[0], "ORDER_PAID", "PAID");
         const char *text = insert();
@@ -49,7 +53,7 @@ END_TEST
 START_TEST(without_money_or_state_the_payload_has_no_such_members)
 {
         start();
-        fixture_posting(0, NULL, "T1", "R8-1");
+        fixture_posting(0, &paying, "T1", "R8-1");
         notifications[0].amount_kind = PO_AMOUNT_NONE;
         postings[0].amount_minor = 0;
         outbox_add(&outbox, &postings[0], "X", "");
@@ -63,7 +67,7 @@ END_TEST
 START_TEST(without_an_order_the_movement_is_the_aggregate)
 {
         start();
-        outbox_add(&outbox, fixture_posting(0, NULL, "T1", ""), "FEE", "");
+        outbox_add(&outbox, fixture_posting(0, &paying, "T1", ""), "FEE", "");
         const char *text = insert();
         unit_assert_in(text, "','order','1:SQB:T1','FEE','{");
         unit_assert_not_in(text, "order_no");
@@ -72,11 +76,22 @@ START_TEST(without_an_order_the_movement_is_the_aggregate)
 }
 END_TEST
 
+/* It holds no lock of the order, so nothing says that it commits in the order of the numbers. */
+START_TEST(what_locks_no_order_is_not_told_among_its_messages)
+{
+        start();
+        outbox_add(&outbox, fixture_posting(0, &posting_only, "T1", "R8-1"), "DISPUTE", "");
+        const char *text = insert();
+        unit_assert_in(text, "','order','1:SQB:T1','DISPUTE','{");
+        unit_assert_in(text, "\\\"order_no\\\":\\\"R8-1\\\"");
+}
+END_TEST
+
 START_TEST(the_same_order_number_of_two_tenants_is_two_aggregates)
 {
         start();
-        outbox_add(&outbox, fixture_posting(0, NULL, "T1", "R8-1"), "A", "");
-        fixture_posting(1, NULL, "T2", "R8-1");
+        outbox_add(&outbox, fixture_posting(0, &paying, "T1", "R8-1"), "A", "");
+        fixture_posting(1, &paying, "T2", "R8-1");
         notifications[1].tenant_id = 2;
         snprintf(notifications[1].refund_no, sizeof notifications[1].refund_no, "F1");
         outbox_add(&outbox, &postings[1], "B", "");
@@ -94,7 +109,7 @@ static const char *id_of(int64_t claim_id)
         static int which;
         char *id = ids[which ^= 1];
         start();
-        fixture_posting(0, NULL, "T1", "R8-1")->claim_id = claim_id;
+        fixture_posting(0, &paying, "T1", "R8-1")->claim_id = claim_id;
         outbox_add(&outbox, &postings[0], "ORDER_PAID", "PAID");
         const char *at = strstr(insert(), "VALUES ('");
         ck_assert_ptr_nonnull(at);
@@ -114,7 +129,7 @@ END_TEST
 START_TEST(the_longest_members_give_a_whole_payload)
 {
         start();
-        fixture_posting(0, NULL, "T1", "R8-1");
+        fixture_posting(0, &paying, "T1", "R8-1");
         memset(notifications[0].key, 'k', PO_KEY_BYTES - 1);
         memset(notifications[0].channel, 'C', PO_CHANNEL_BYTES - 1);
         memset(notifications[0].event, 'E', PO_EVENT_BYTES - 1);
@@ -134,8 +149,8 @@ END_TEST
 START_TEST(rows_stand_in_one_statement_until_the_next_reset)
 {
         start();
-        outbox_add(&outbox, fixture_posting(0, NULL, "T1", "R8-1"), "A", "");
-        outbox_add(&outbox, fixture_posting(1, NULL, "T2", "R8-2"), "B", "");
+        outbox_add(&outbox, fixture_posting(0, &paying, "T1", "R8-1"), "A", "");
+        outbox_add(&outbox, fixture_posting(1, &paying, "T2", "R8-2"), "B", "");
         ck_assert_uint_eq(outbox.rows, 2);
         unit_assert_in(insert(), "),('");
         fake_saw("INSERT INTO outbox");
@@ -149,7 +164,7 @@ END_TEST
 START_TEST(an_error_travels_up_with_its_class)
 {
         start();
-        outbox_add(&outbox, fixture_posting(0, NULL, "T1", "R8-1"), "A", "");
+        outbox_add(&outbox, fixture_posting(0, &paying, "T1", "R8-1"), "A", "");
         fake_fail("INSERT INTO outbox", PO_RECORD, 1406);
         ck_assert_int_eq(outbox_insert(&outbox, db, &error), PO_RECORD);
         unit_assert_in(error.text, "write 1 outbox rows: ");
@@ -159,6 +174,7 @@ END_TEST
 UNIT_MAIN("outbox", no_rows_ask_nothing, a_row_tells_the_whole_event,
           without_money_or_state_the_payload_has_no_such_members,
           without_an_order_the_movement_is_the_aggregate,
+          what_locks_no_order_is_not_told_among_its_messages,
           the_same_order_number_of_two_tenants_is_two_aggregates,
           a_retry_tells_of_the_same_event_under_the_same_id,
           the_longest_members_give_a_whole_payload,

@@ -331,7 +331,7 @@ START_TEST(a_rule_without_order_locks_none)
         posts(1);
         is(&postings[0], VERDICT_POSTED, "{\"posted\":\"FEE_CHARGED\"}");
         fake_saw("INSERT INTO account", "SELECT id", "BEGIN", OUTCOME, "INSERT INTO entry",
-                 "INSERT INTO balance", "COMMIT");
+                 "INSERT INTO balance", ANY_PARKED, "COMMIT");
 }
 END_TEST
 
@@ -380,6 +380,22 @@ START_TEST(what_waits_for_an_order_that_moved_is_made_due_in_the_same_transactio
                  " WHERE reason <> 'PAUSED' AND ((tenant_id = 1 AND awaits = '" KEY("T1") "'))",
                  "COMMIT");
         ck_assert(fake_was_in_transaction("UPDATE parked"));
+}
+END_TEST
+
+START_TEST(a_reversal_that_awaits_a_posting_without_order_is_made_due_by_it)
+{
+        start();
+        fixture_posting(0, rules_find(rules, "FEE_CHARGED"), "T1", "");
+        fake_rows("FROM account");
+        fake_row("13", "1", "fees", "CNY");
+        fake_rows(ANY_PARKED);
+        fake_row("1");
+        posts(1);
+        is(&postings[0], VERDICT_POSTED, "{\"posted\":\"FEE_CHARGED\"}");
+        unit_assert_in(fake_statement("UPDATE parked"),
+                       "(parked_awaits) SET due_at = UTC_TIMESTAMP(6) WHERE reason <> 'PAUSED'"
+                       " AND ((tenant_id = 1 AND awaits = 'SQB:T1:FEE_CHARGED'))");
 }
 END_TEST
 
@@ -881,8 +897,9 @@ START_TEST(the_ledger_tells_whether_its_connection_lives)
 }
 END_TEST
 
-UNIT_MAIN("posting", a_payment_is_posted_in_the_order_of_the_contract,
-          what_is_not_ours_sends_nothing, orders_are_locked_sorted_and_each_once,
+UNIT_MAIN("posting", a_reversal_that_awaits_a_posting_without_order_is_made_due_by_it,
+          a_payment_is_posted_in_the_order_of_the_contract, what_is_not_ours_sends_nothing,
+          orders_are_locked_sorted_and_each_once,
           outcomes_are_asked_for_only_where_others_saw_the_claim,
           outcomes_are_inserted_in_the_order_of_their_claims,
           notifications_of_one_order_are_judged_in_the_order_of_arrival,

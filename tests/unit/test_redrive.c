@@ -186,8 +186,28 @@ START_TEST(what_is_through_goes_and_what_waits_is_delayed)
 #define ANEW ", waits_since = CASE reason WHEN 'PAUSED' THEN UTC_TIMESTAMP(6) ELSE waits_since END"
         fake_saw(DELAYED("2000000") ANEW ", reason = 'ORDER_UNKNOWN' WHERE claim_id IN (71) AND",
                  DELAYED("3000000") ANEW ", reason = 'TOO_EARLY' WHERE claim_id IN (72) AND",
-                 DELAYED("3000000") " WHERE claim_id IN (73) AND",
+                 DELAYED("1000000") " WHERE claim_id IN (73) AND",
                  "DELETE p FROM parked p FORCE INDEX (PRIMARY) WHERE p.claim_id IN (70,74,75)");
+}
+END_TEST
+
+START_TEST(only_what_met_a_passing_trouble_comes_again_within_a_second)
+{
+        start();
+        policy.hand_over = false;
+        holds(0, "PAYMENT_RECEIVED");
+        holds(1, "PAYMENT_RECEIVED");
+        fake_rows("FROM parked");
+        row(0, "70", "9", "TOO_EARLY", "0");
+        row(1, "71", "9", "TOO_EARLY", "0");
+        takes(&nothing_paused);
+        became(0, VERDICT_HELD, NULL);
+        became(1, VERDICT_PARKED, "TOO_EARLY");
+        batch->parcels[1].verdict = VERDICT_HELD; /* strict.hand_over: false */
+        finishes();
+        fake_saw("BEGIN", "SELECT claim_id", "UPDATE parked", "COMMIT", "SELECT claim_id",
+                 DELAYED("1000000") " WHERE claim_id IN (70) AND",
+                 DELAYED("3000000") ANEW ", reason = 'TOO_EARLY' WHERE claim_id IN (71) AND");
 }
 END_TEST
 
@@ -423,9 +443,9 @@ START_TEST(a_posting_that_began_and_did_not_end_leaves_its_mark)
         fake_saw("BEGIN", "SELECT claim_id", "UPDATE parked", "COMMIT", "SELECT claim_id");
         finishes();
         fake_saw(
-                "UPDATE parked FORCE INDEX (PRIMARY) SET due_at = UTC_TIMESTAMP(6) + INTERVAL 2000000"
+                "UPDATE parked FORCE INDEX (PRIMARY) SET due_at = UTC_TIMESTAMP(6) + INTERVAL 1000000"
                 " MICROSECOND WHERE claim_id IN (70,71) AND",
-                DELAYED("2000000") " WHERE claim_id IN (72) AND");
+                DELAYED("1000000") " WHERE claim_id IN (72) AND");
 }
 END_TEST
 
@@ -483,7 +503,8 @@ START_TEST(one_that_was_never_opened_is_closed_like_any)
 }
 END_TEST
 
-UNIT_MAIN("redrive", nothing_due_is_no_batch, each_row_is_a_record_with_its_one_notification,
+UNIT_MAIN("redrive", only_what_met_a_passing_trouble_comes_again_within_a_second,
+          nothing_due_is_no_batch, each_row_is_a_record_with_its_one_notification,
           what_is_through_goes_and_what_waits_is_delayed,
           every_outcome_and_what_is_kept_elsewhere_goes_and_nothing_else,
           what_waits_for_a_resume_is_looked_at_soon_and_then_seldom,
