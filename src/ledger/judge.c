@@ -20,11 +20,26 @@ static void record_payment(struct order *order, const struct po_notification *no
         order->moved = true;
 }
 
-static void judge_already(const struct event_rule *rule, const struct po_notification *notification,
-                          struct order *order, struct judgement *judgement)
+/* `amount: any` frees the amount; no order can be paid in another currency than its own. */
+static bool amount_agrees(const struct rules *rules, const struct order *order,
+                          const struct po_notification *notification)
+{
+        return strcmp(notification->currency, order->currency) == 0 &&
+               (notification->amount_minor == order->amount_minor ||
+                !rules_amount_must_match(rules));
+}
+
+static void judge_already(const struct rules *rules, const struct event_rule *rule,
+                          const struct po_notification *notification, struct order *order,
+                          struct judgement *judgement)
 {
         if (notification->amount_kind == PO_AMOUNT_NONE || rule->promised) {
                 judgement_skip(judgement, order->status);
+                return;
+        }
+        if (order->paid_txn[0] == '\0' && !amount_agrees(rules, order, notification)) {
+                judgement_suspend(judgement, order->status, REVIEW_AMOUNT_DIFFERS,
+                                  notification->amount_minor);
                 return;
         }
         if (order->paid_txn[0] == '\0') {
@@ -43,12 +58,6 @@ static void judge_already(const struct event_rule *rule, const struct po_notific
                           notification->amount_minor);
 }
 
-static bool amount_agrees(const struct order *order, const struct po_notification *notification)
-{
-        return notification->amount_minor == order->amount_minor &&
-               strcmp(notification->currency, order->currency) == 0;
-}
-
 static void judge_from(const struct rules *rules, const struct event_rule *rule,
                        const struct po_notification *notification, struct order *order,
                        struct judgement *judgement)
@@ -59,7 +68,7 @@ static void judge_from(const struct rules *rules, const struct event_rule *rule,
                                   notification->amount_minor);
                 return;
         }
-        if (has_money && rules_amount_must_match(rules) && !amount_agrees(order, notification)) {
+        if (has_money && !amount_agrees(rules, order, notification)) {
                 judgement_suspend(judgement, order->status, REVIEW_AMOUNT_DIFFERS,
                                   notification->amount_minor);
                 return;
@@ -110,7 +119,7 @@ void judge(const struct rules *rules, const struct event_rule *rule,
                 return;
         }
         if (states_have(&rule->already, order->status)) {
-                judge_already(rule, notification, order, judgement_out);
+                judge_already(rules, rule, notification, order, judgement_out);
                 return;
         }
         if (states_have(&rule->wait, order->status)) {

@@ -100,12 +100,24 @@ static int64_t total_of(const struct matter *matter)
                        : notification->amount_minor;
 }
 
-/* What moved by the notice alone. */
+/* The notice names a payment, and the order is paid by another one: that one's money stays. */
+static bool is_of_another_payment(const struct matter *matter)
+{
+        const struct order *order = matter->order;
+        const struct po_notification *notification = matter->notification;
+        return notification->parent[0] != '\0' && order->paid_txn[0] != '\0' &&
+               (strcmp(notification->parent, order->paid_txn) != 0 ||
+                strcmp(notification->channel, order->paid_channel) != 0);
+}
+
+/* What moved by the notice alone. What is refunded of the order's payment is no other one's. */
 static int64_t amount_by_notice(const struct matter *matter)
 {
         if (matter->notification->amount_kind == PO_AMOUNT_THIS)
                 return matter->notification->amount_minor;
-        int64_t more = total_of(matter) - matter->order->refunded;
+        int64_t more = total_of(matter);
+        if (!is_of_another_payment(matter))
+                more -= matter->order->refunded;
         return more > 0 ? more : 0;
 }
 
@@ -122,9 +134,8 @@ static bool amount_agrees(const struct matter *matter)
         return total >= amount && total <= matter->order->paid_amount;
 }
 
-static void suspend(const struct matter *matter, const char *why)
+static void suspend(const struct matter *matter, const char *why, int64_t amount)
 {
-        int64_t amount = amount_by_notice(matter);
         judgement_suspend(matter->judgement, matter->order->status, why, amount);
         if (amount > 0)
                 return;
@@ -155,7 +166,7 @@ static void judge_unregistered(const struct matter *matter)
 {
         int64_t amount = amount_by_notice(matter);
         if (strcmp(matter->order->currency, matter->notification->currency) != 0) {
-                suspend(matter, REVIEW_REFUND_DIFFERS);
+                suspend(matter, REVIEW_REFUND_DIFFERS, amount);
                 return;
         }
         if (amount == 0) {
@@ -163,7 +174,7 @@ static void judge_unregistered(const struct matter *matter)
                 return;
         }
         if (exceeds(matter->order, 0, amount)) {
-                suspend(matter, REVIEW_REFUND_EXCEEDS);
+                suspend(matter, REVIEW_REFUND_EXCEEDS, amount);
                 return;
         }
         if (!states_have(&matter->rule->from, matter->order->status)) {
@@ -177,21 +188,30 @@ static void judge_unregistered(const struct matter *matter)
         matter->judgement->review = REVIEW_REFUND_UNREGISTERED;
 }
 
+/* A running total may hold other refunds, too; what moved of this one its registration says. */
+static int64_t amount_of_registered(const struct matter *matter)
+{
+        bool says = matter->notification->amount_kind == PO_AMOUNT_THIS;
+        return says || !is_as_registered(matter) ? amount_by_notice(matter)
+                                                 : matter->refund->amount_minor;
+}
+
 static void judge_registered(const struct matter *matter)
 {
         const struct refund *refund = matter->refund;
+        int64_t amount = amount_of_registered(matter);
         if (!is_as_registered(matter) || !amount_agrees(matter)) {
-                suspend(matter, REVIEW_REFUND_DIFFERS);
+                suspend(matter, REVIEW_REFUND_DIFFERS, amount);
                 return;
         }
         if (exceeds(matter->order, refund->reserved, refund->amount_minor)) {
-                suspend(matter, REVIEW_REFUND_EXCEEDS);
+                suspend(matter, REVIEW_REFUND_EXCEEDS, amount);
                 return;
         }
         if (!states_have(&matter->rule->refund.from, refund->status) ||
             !states_have(&matter->rule->from, matter->order->status)) {
-                judge_otherwise(matter->rule->otherwise, matter->order->status,
-                                amount_by_notice(matter), matter->judgement);
+                judge_otherwise(matter->rule->otherwise, matter->order->status, amount,
+                                matter->judgement);
                 return;
         }
         pay(matter, refund->amount_minor);
@@ -226,18 +246,19 @@ static void judge_success(const struct matter *matter)
                 judgement_park(judgement, "TOO_EARLY");
                 return;
         }
-        if (!refund->exists) {
-                judge_unregistered(matter);
+        if (refund->exists && states_have(&matter->rule->refund.already, refund->status)) {
+                if (is_another_success(matter))
+                        suspend(matter, REVIEW_REFUND_DIFFERS, amount_by_notice(matter));
+                else
+                        judgement_skip(judgement, refund->status);
                 return;
         }
-        if (!states_have(&matter->rule->refund.already, refund->status)) {
+        if (is_of_another_payment(matter))
+                suspend(matter, REVIEW_REFUND_DIFFERS, amount_by_notice(matter));
+        else if (refund->exists)
                 judge_registered(matter);
-                return;
-        }
-        if (is_another_success(matter))
-                suspend(matter, REVIEW_REFUND_DIFFERS);
         else
-                judgement_skip(judgement, refund->status);
+                judge_unregistered(matter);
 }
 
 /* The money came back: exactly what was posted is taken back, whatever state the order is in. */
@@ -266,32 +287,57 @@ static void reverse(const struct matter *matter)
 static void release(const struct matter *matter)
 {
         struct refund *refund = matter->refund;
-        if (refund->reserved != 0) {
+        if (refund->reserved != 0 && !matter->rule->refund.keeps) {
                 matter->order->refund_reserved -= refund->reserved;
                 matter->order->moved = true;
+                refund->reserved = 0;
         }
-        refund->reserved = 0;
         refund->moved = true;
         snprintf(refund->status, sizeof refund->status, "%s", matter->rule->refund.to);
         judgement_post(matter->judgement, refund->status);
 }
 
+/* One that may have overtaken its success is a person's matter: the success will be posted. */
+static void judge_unknown_failure(const struct matter *matter)
+{
+        judgement_skip(matter->judgement, "UNKNOWN");
+        if (matter->rule->refund.reverse.count > 0)
+                matter->judgement->review = REVIEW_REFUND_UNKNOWN;
+}
+
+static bool failure_differs(const struct matter *matter)
+{
+        const struct po_notification *notification = matter->notification;
+        const struct refund *refund = matter->refund;
+        return matter->order == NULL || strcmp(refund->order_no, matter->order->order_no) != 0 ||
+               (notification->amount_kind == PO_AMOUNT_THIS &&
+                (notification->amount_minor != refund->amount_minor ||
+                 strcmp(notification->currency, refund->currency) != 0));
+}
+
+/* After a success money may have come back, and how much is a person's to say. */
+static void judge_differing_failure(const struct matter *matter)
+{
+        const struct refund *refund = matter->refund;
+        if (refund->claim_id == 0) {
+                judgement_reject(matter->judgement, "REFUND_DIFFERS");
+                return;
+        }
+        judgement_skip(matter->judgement, refund->status);
+        matter->judgement->review = REVIEW_REFUND_DIFFERS;
+}
+
 static void judge_failure(const struct matter *matter)
 {
         const struct refund_move *move = &matter->rule->refund;
-        const struct po_notification *notification = matter->notification;
         struct refund *refund = matter->refund;
         struct judgement *judgement = matter->judgement;
         if (!refund->exists && move->wait.count > 0) {
                 judgement_park(judgement, "REFUND_UNKNOWN");
         } else if (!refund->exists) {
-                judgement_skip(judgement, "UNKNOWN");
-        } else if (matter->order == NULL ||
-                   strcmp(refund->order_no, matter->order->order_no) != 0 ||
-                   (notification->amount_kind == PO_AMOUNT_THIS &&
-                    (notification->amount_minor != refund->amount_minor ||
-                     strcmp(notification->currency, refund->currency) != 0))) {
-                judgement_reject(judgement, "REFUND_DIFFERS");
+                judge_unknown_failure(matter);
+        } else if (failure_differs(matter)) {
+                judge_differing_failure(matter);
         } else if (states_have(&move->reverse, refund->status) && refund->claim_id != 0) {
                 reverse(matter);
         } else if (states_have(&move->from, refund->status)) {

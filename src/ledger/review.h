@@ -28,7 +28,12 @@
         "REFUND_DIFFERS"                       /* not as registered: order, amount, currency, txn  \
                                                 */
 #define REVIEW_REFUND_EXCEEDS "REFUND_EXCEEDS" /* more than was paid */
-#define REVIEW_REFUND_OPEN    "REFUND_OPEN" /* a payment was reversed that refunds were made of */
+#define REVIEW_PAYMENT_DIFFERS                                                                     \
+        "PAYMENT_DIFFERS"                /* a reversal's order does not carry its payment          \
+                                          */
+#define REVIEW_REFUND_OPEN "REFUND_OPEN" /* a payment was reversed that refunds were made of */
+/* A refund's failure came, and nobody knew the refund: its success may follow. */
+#define REVIEW_REFUND_UNKNOWN "REFUND_UNKNOWN"
 /* Posted, and nobody had registered it before. */
 #define REVIEW_REFUND_UNREGISTERED "REFUND_UNREGISTERED"
 /* By subject. */

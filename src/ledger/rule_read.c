@@ -79,6 +79,11 @@ static const struct field refund_fields[] = {
         STATES("reverse", refund_move, reverse, false, "states whose posting it takes back"),
         WORD("to", refund_move, to, false, NULL, "the state it moves to"),
         WORD("create", refund_move, create, false, NULL, "registers the refund in this state"),
+        { .name = "keeps",
+          .kind = FIELD_BOOLEAN,
+          .offset = offsetof(struct refund_move, keeps),
+          .fallback = "false",
+          .help = "it may still be paid: what is reserved stays reserved" },
         { .name = NULL },
 };
 
@@ -262,7 +267,7 @@ static const struct field rule_fields[] = {
           .kind = FIELD_CUSTOM,
           .reader = read_refund,
           .offset = offsetof(struct event_rule, refund),
-          .help = "how it moves the refund: create; or from, wait, already, reverse, to" },
+          .help = "how it moves the refund: create; or from, wait, already, reverse, to, keeps" },
         WORD("reverses", event_rule, reverses, false, NULL,
              "the event whose posting it takes back"),
         WORD("parent", event_rule, parent, false, "PAYMENT_RECEIVED",
@@ -340,6 +345,9 @@ static enum po_class check_refund(const struct node *node, struct event_rule *ru
                 return node_fail(node, error,
                                  "event %s: only a refund that reached the payer is posted: "
                                  "order: { to: " REFUNDED_TOTAL " }",
+                                 rule->event);
+        if (refund->act == REFUND_PAYS && refund->keeps)
+                return node_fail(node, error, "event %s: keeps is for what is not paid yet",
                                  rule->event);
         if (refund->act == REFUND_RELEASES && strcmp(refund->to, REFUND_SUCCEEDED) == 0)
                 return node_fail(node, error,

@@ -31,8 +31,8 @@ enum rule_subject {
 enum refund_act {
         REFUND_REGISTERS, /* `create`: reserves its amount on the order */
         REFUND_PAYS,      /* the money reached the payer: reserved, or new, becomes refunded */
-        REFUND_RELEASES,  /* it did not, or came back: frees what is reserved, reverses the posting
-                           */
+        REFUND_RELEASES,  /* it did not, or came back: frees what is reserved (but see `keeps`),
+                             reverses the posting */
 };
 
 /* What `order: { to: refunded_total }` makes of an order by what was refunded of its payment. */
@@ -60,6 +60,7 @@ struct refund_move {
         enum refund_act act;
         struct states from, wait, already;
         struct states reverse; /* states whose posting it takes back */
+        bool keeps; /* of REFUND_RELEASES: it may still be paid, so what is reserved stays */
         char to[STATUS_BYTES];
         char create[STATUS_BYTES]; /* of REFUND_REGISTERS; else "" */
 };

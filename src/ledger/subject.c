@@ -84,12 +84,16 @@ static enum po_class find_registered(struct db *db, struct sql *sql,
 static void take(struct posting *posting, struct db *db, const char *txn)
 {
         struct subject *subject = &posting->subject;
-        if (subject->order_no[0] == '\0')
-                snprintf(subject->order_no, sizeof subject->order_no, "%s", db_text(db, 3));
-        if (posting->rule->reverses[0] == '\0')
+        const char *said = posting->notification->order_no, *its = db_text(db, 3);
+        if (posting->rule->reverses[0] == '\0') {
+                snprintf(subject->order_no, sizeof subject->order_no, "%s", its);
                 return;
+        }
         if (subject->claim_id != 0 && subject->txn == posting->notification->txn)
                 return; /* what bears its own number is it */
+        if (said[0] == '\0')
+                snprintf(subject->order_no, sizeof subject->order_no, "%s", its);
+        subject->of_another_order = said[0] != '\0' && its[0] != '\0' && strcmp(said, its) != 0;
         subject->claim_id = db_integer(db, 2);
         subject->channel = posting->notification->channel;
         subject->txn = txn;

@@ -22,6 +22,7 @@ struct subject {
         /* Of a rule that `reverses`: the payment's claim; 0: there is none yet. */
         int64_t claim_id;
         const char *channel, *txn; /* what of the notification named it */
+        bool of_another_order;     /* than the notification names */
         int64_t amount_minor;
         char currency[PO_CURRENCY_BYTES]; /* "": it carried no amount */
         /* Filled by subjects_read(). */

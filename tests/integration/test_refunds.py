@@ -236,6 +236,27 @@ def test_a_reversal_after_a_refund_stands_in_suspense(ledger, db):
     assert books.entries(db, books.key("T-R1", "PAYMENT_REVERSED")) == [(SUSPENSE, 1000, "CNY"), (CLEARING, -1000, "CNY")]
 
 
+def test_a_refund_of_a_second_payment_goes_out_of_suspense_and_its_order_stays_paid(ledger, db):
+    paid(ledger, db, "R1")
+    post(ledger, notification("T2", "R1"))
+    post(ledger, refund("F2", parent="T2", amount=1000))
+    assert verdict(db, "F2") == ("SUSPENSE", '{"suspense":"PAID"}')
+    assert sums(db) == ("PAID", 0, 0)
+    assert books.balances(db) == {CLEARING: 1000, PAYABLE: -1000, SUSPENSE: 0}
+    assert reasons(db) == ["SECOND_PAYMENT", "REFUND_DIFFERS"]
+
+
+def test_a_refund_that_may_still_be_paid_keeps_what_is_reserved(ledger, db):
+    paid(ledger, db, "R1")
+    register(ledger, "RF-1", "10.00")
+    post(ledger, failure("F1", event="REFUND_ABNORMAL", refund_no="RF-1"))
+    assert row(db, "RF-1")[0] == "ABNORMAL" and sums(db) == ("PAID", 0, 1000)
+    assert register(ledger, "RF-2", "10.00", check=False).returncode != 0
+    post(ledger, refund("F1", refund_no="RF-1", amount=1000))
+    assert sums(db) == ("REFUNDED", 1000, 0)
+    assert reasons(db) == []
+
+
 def test_the_machines_are_drawn(ledger):
     whole_machine(ledger)
     drawn = ledger.run("check", "--graph").stdout

@@ -79,12 +79,15 @@ class Story:
         if self.channel.startswith("TOTALS"):
             self._refunds_in_totals()
         else:
-            self._refunds()
+            self._refunds(payment)
 
     def _go_wrong(self, payment):
         chance = self.history._chance
         if chance(8):   # a second payment, perhaps by another channel
-            self._say("PAYMENT_RECEIVED", self._next("P"), self.order.amount, channel=self.random.choice(CHANNELS))
+            second = self._say("PAYMENT_RECEIVED", self._next("P"), self.order.amount,
+                               channel=self.random.choice(CHANNELS))
+            if chance(60):
+                self._go_back(second)
         if chance(5):
             self._say("PAYMENT_RECEIVED", self._next("P"), self.order.amount + self.random.randint(1, 99))
         if chance(3):
@@ -105,15 +108,22 @@ class Story:
                 left -= parts[-1]
         return parts
 
-    def _refunds(self):
+    def _go_back(self, second):
+        """A second payment goes back to the payer, in one or two parts, by its own channel."""
+        first = self.random.choice((second.amount, self.random.randint(1, second.amount)))
+        for amount in filter(None, (first, second.amount - first)):
+            self._say("REFUND_SUCCEEDED", self._next("R"), amount, channel=second.channel, parent=second.txn)
+
+    def _refunds(self, payment):
         for amount in self._parts():
+            parent = payment.txn if self.random.random() < 0.5 else ""
             txn, number = self._next("R"), self._next("RF") if self.random.random() < 0.7 else ""
             if number and self.random.random() < 0.6:
                 self._say("REFUND_REQUESTED", self._next("Q"), amount, refund_no=number)
             if self.history.wild and self.history._chance(20):
                 self._fail_or_not(txn, number, amount)
                 continue
-            self._say("REFUND_SUCCEEDED", txn, amount, refund_no=number)
+            self._say("REFUND_SUCCEEDED", txn, amount, refund_no=number, parent=parent)
             if self.history._chance(10):
                 self._say("REFUND_REVERSED", txn, amount, refund_no=number)
 
@@ -142,6 +152,8 @@ def record(notification, chooser):
     value = {"channel": notification.channel, "tenant_id": notification.tenant, "txn": notification.txn,
              "event": notification.event, "order_no": notification.order_no, "currency": notification.currency,
              "body": {"sent": chooser.randint(0, 9999)}}
+    if notification.parent:
+        value["parent"] = notification.parent
     if notification.refund_no:
         value["refund_no"] = notification.refund_no
     if chooser.random() < 0.5:

@@ -24,6 +24,7 @@ class Notification:
     currency: str = None
     refund_no: str = ""
     total: bool = False
+    parent: str = ""            # the payment that it says it is of
 
     @property
     def key(self):
@@ -131,7 +132,8 @@ class Ledger:
             return POSTED, negated
         if order.status == "PENDING_PAY":
             return PARKED, []
-        if not same or order.status not in ("PAID", "SHIPPED") or order.refunded + order.reserved > 0:
+        carried = order.payment is None or order.payment[:2] == (notification.channel, notification.txn)
+        if not (same and carried) or order.status not in ("PAID", "SHIPPED") or order.refunded + order.reserved > 0:
             return self._to_suspense(notification, -notification.amount)
         target.reversed = True
         order.status, order.payment = "REVERSED", None
@@ -163,11 +165,15 @@ class Ledger:
         order, known = self._order(notification), self.refunds.get(notification.refund_key)
         if order is None or order.status == "PENDING_PAY":
             return PARKED, []
-        said = max(0, notification.amount - order.refunded) if notification.total else notification.amount
+        # The money of a payment that did not pay the order goes back from where it stands.
+        elsewhere = bool(order.payment and notification.parent
+                         and order.payment[:2] != (notification.channel, notification.parent))
+        booked = 0 if elsewhere else order.refunded
+        said = max(0, notification.amount - booked) if notification.total else notification.amount
         misfit = self._to_suspense(notification, -said) if said else (SKIPPED, [])
         if known and known.status == "SUCCEEDED":
             return (SKIPPED, []) if known.txn == notification.txn else misfit
-        if notification.currency != order.currency:
+        if elsewhere or notification.currency != order.currency:
             return misfit
         if known and (known.order_no != order.order_no or not self._agrees(notification, known, order)):
             return misfit
@@ -204,7 +210,7 @@ class Ledger:
             return SKIPPED, []
         if (order is None or known.order_no != order.order_no
                 or (notification.amount, notification.currency) != (known.amount, known.currency)):
-            return REJECTED, []
+            return (SKIPPED if known.posted else REJECTED), []
         if known.status == "FAILED":
             return SKIPPED, []
         if known.status == "REGISTERED":

@@ -46,6 +46,11 @@ static const struct judge_case judge_cases[] = {
           "{\"skipped\":\"SHIPPED\"}", NULL, NULL, false, "SHIPPED", "T1" },
         { "further on, none recorded", "SHIPPED", "", 12880, "CNY", VERDICT_SKIPPED,
           "{\"skipped\":\"SHIPPED\"}", NULL, REVIEW_NO_POSTING_RECORDED, true, "SHIPPED", "T1" },
+        { "further on, none recorded, amount differs", "SHIPPED", "", 100, "CNY", VERDICT_SUSPENSE,
+          "{\"suspense\":\"SHIPPED\"}", NULL, REVIEW_AMOUNT_DIFFERS, false, "SHIPPED", "" },
+        { "further on, none recorded, currency differs", "SHIPPED", "", 12880, "USD",
+          VERDICT_SUSPENSE, "{\"suspense\":\"SHIPPED\"}", NULL, REVIEW_AMOUNT_DIFFERS, false,
+          "SHIPPED", "" },
         { "already, another txn recorded", "PAID", "T0", 12880, "CNY", VERDICT_SUSPENSE,
           "{\"suspense\":\"PAID\"}", NULL, REVIEW_SECOND_PAYMENT, false, "PAID", "T0" },
         { "further on, another txn recorded", "SHIPPED", "T0", 12880, "CNY", VERDICT_SUSPENSE,
@@ -168,14 +173,26 @@ END_TEST
 START_TEST(any_amount_moves_the_order_where_the_configuration_says_any)
 {
         rules_free(rules);
-        rules = fixture_rules("amount: any", "PAYMENT_RECEIVED:\n"
-                                             "  order: { from: [PENDING_PAY], to: PAID }\n");
+        rules = fixture_rules("{ amount: any, external: [SHIPPED] }",
+                              "PAYMENT_RECEIVED:\n"
+                              "  order: { from: [PENDING_PAY], to: PAID, already: [SHIPPED] }\n");
         fixture_posting(0, rules_at(rules, 0), "T1", "R8-1");
-        struct order order = order_of("PENDING_PAY", "", 1, "USD");
+        struct order order = order_of("PENDING_PAY", "", 1, "CNY");
         judge_it(&notifications[0], &order);
         is(VERDICT_POSTED, "{\"posted\":\"PAID\"}", NULL);
         ck_assert_int_eq(order.paid_amount, 12880);
         ck_assert_int_eq(order.amount_minor, 1);
+        order = order_of("PENDING_PAY", "", 12880, "USD");
+        judge_it(&notifications[0], &order);
+        is(VERDICT_SUSPENSE, "{\"suspense\":\"PENDING_PAY\"}", NULL);
+        ck_assert_str_eq(judgement.review, REVIEW_AMOUNT_DIFFERS);
+        order = order_of("SHIPPED", "", 12880, "USD");
+        judge_it(&notifications[0], &order);
+        is(VERDICT_SUSPENSE, "{\"suspense\":\"SHIPPED\"}", NULL);
+        order = order_of("SHIPPED", "", 1, "CNY");
+        judge_it(&notifications[0], &order);
+        is(VERDICT_SKIPPED, "{\"skipped\":\"SHIPPED\"}", NULL);
+        ck_assert_str_eq(judgement.review, REVIEW_NO_POSTING_RECORDED);
 }
 END_TEST
 

@@ -16,7 +16,8 @@
         "  order: { from: [PARTIALLY_REFUNDED, REFUNDED], to: refunded_total }\n"                  \
         "COMES_BACK:\n  refund: { wait: [REGISTERED], reverse: [SUCCEEDED], to: FAILED,"           \
         " already: [FAILED] }\n"                                                                   \
-        "  order: { from: [PARTIALLY_REFUNDED, REFUNDED], to: refunded_total }\n"
+        "  order: { from: [PARTIALLY_REFUNDED, REFUNDED], to: refunded_total }\n"                  \
+        "STAYS:\n  refund: { from: [REGISTERED], to: ABNORMAL, keeps: true }\n"
 
 enum { CLAIM = 77 };
 
@@ -108,17 +109,24 @@ static const struct refund_case refund_cases[] = {
           "REGISTERED", 300, "", POSTED("SUCCEEDED"), NULL, 300, 0, PARTIALLY, 800, 0,
           "SUCCEEDED" },
         { "a total without it", "PAYS", PO_AMOUNT_CUMULATIVE, 299, "PAID", 0, 300, "REGISTERED",
-          300, "", SUSPENSE("PAID"), REVIEW_REFUND_DIFFERS, 299, 0, "PAID", 0, 300, "REGISTERED" },
+          300, "", SUSPENSE("PAID"), REVIEW_REFUND_DIFFERS, 300, 0, "PAID", 0, 300, "REGISTERED" },
         { "a total beyond the payment", "PAYS", PO_AMOUNT_CUMULATIVE, 1001, "PAID", 0, 300,
-          "REGISTERED", 300, "", SUSPENSE("PAID"), REVIEW_REFUND_DIFFERS, 1001, 0, "PAID", 0, 300,
+          "REGISTERED", 300, "", SUSPENSE("PAID"), REVIEW_REFUND_DIFFERS, 300, 0, "PAID", 0, 300,
           "REGISTERED" },
 
         { "failure", "FAILS", PO_AMOUNT_NONE, 0, "PAID", 0, 300, "REGISTERED", 300, "",
           POSTED("FAILED"), NULL, 0, 0, "PAID", 0, 0, "FAILED" },
         { "failure again", "FAILS", PO_AMOUNT_NONE, 0, "PAID", 0, 0, "FAILED", 0, "",
           SKIPPED("FAILED"), NULL, 0, 0, "PAID", 0, 0, "FAILED" },
+        { "not paid so far", "STAYS", PO_AMOUNT_NONE, 0, "PAID", 0, 300, "REGISTERED", 300, "",
+          POSTED("ABNORMAL"), NULL, 0, 0, "PAID", 0, 300, "ABNORMAL" },
+        { "not paid so far, and not there", "STAYS", PO_AMOUNT_NONE, 0, "PAID", 0, 0, NULL, 0, "",
+          SKIPPED("UNKNOWN"), NULL, 0, 0, "PAID", 0, 0, "" },
+        { "failure after success, another amount", "FAILS", THIS, 299, PARTIALLY, 300, 0,
+          "SUCCEEDED", 0, "F1", SKIPPED("SUCCEEDED"), REVIEW_REFUND_DIFFERS, 0, 0, PARTIALLY, 300,
+          0, "SUCCEEDED" },
         { "failure of what is not there", "FAILS", THIS, 300, NULL, 0, 0, NULL, 0, "",
-          SKIPPED("UNKNOWN"), NULL, 0, 0, NULL, 0, 0, "" },
+          SKIPPED("UNKNOWN"), REVIEW_REFUND_UNKNOWN, 0, 0, NULL, 0, 0, "" },
         { "back before its success, unregistered", "COMES_BACK", THIS, 300, "PAID", 0, 0, NULL, 0,
           "", PARKED("REFUND_UNKNOWN"), NULL, 0, 0, "PAID", 0, 0, "" },
         { "back before its success, registered", "COMES_BACK", THIS, 300, "PAID", 0, 300,
@@ -278,7 +286,51 @@ START_TEST(another_order_or_currency_is_not_what_was_registered)
 }
 END_TEST
 
+/* Of an order that T1 paid: a success of 300, or a total, that names another payment. */
+START_TEST(a_refund_of_another_payment_stands_in_suspense)
+{
+        struct refund_case given = {
+                .event = "PAYS", .kind = THIS, .amount = 300, .order = "PAID", .txn = ""
+        };
+        static const struct {
+                const char *channel, *parent, *refund;
+                enum po_amount_kind kind;
+                int64_t refunded;
+                enum verdict verdict;
+                int64_t posts;
+        } cases[] = {
+                { "SQB", "T1", NULL, THIS, 0, VERDICT_POSTED, 300 },
+                { "SQB", "", NULL, THIS, 0, VERDICT_POSTED, 300 },
+                { "SQB", "T2", NULL, THIS, 0, VERDICT_SUSPENSE, 300 },
+                { "SQB", "T2", "REGISTERED", THIS, 0, VERDICT_SUSPENSE, 300 },
+                { "WECHAT", "T1", NULL, THIS, 0, VERDICT_SUSPENSE, 300 },
+                { "SQB", "T2", NULL, PO_AMOUNT_CUMULATIVE, 200, VERDICT_SUSPENSE, 300 },
+                { "SQB", "T1", NULL, PO_AMOUNT_CUMULATIVE, 200, VERDICT_POSTED, 100 },
+        };
+        start();
+        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+                given.kind = cases[i].kind;
+                given.refunded = cases[i].refunded;
+                given.refund = cases[i].refund;
+                set_up(&given);
+                snprintf(order.paid_channel, sizeof order.paid_channel, "%s", cases[i].channel);
+                snprintf(order.paid_txn, sizeof order.paid_txn, "T1");
+                struct po_notification *notification = notice(&given);
+                snprintf(notification->parent, sizeof notification->parent, "%s", cases[i].parent);
+                judge_refund(rules_find(rules, "PAYS"), notification, CLAIM, &order, &refund,
+                             &judgement);
+                ck_assert_msg(judgement.verdict == cases[i].verdict, "%zu: %s", i,
+                              verdict_name(judgement.verdict));
+                ck_assert_msg(judgement.amount_minor == cases[i].posts, "%zu: posts", i);
+                ck_assert(order.moved == (judgement.verdict == VERDICT_POSTED));
+                if (judgement.verdict == VERDICT_SUSPENSE)
+                        ck_assert_pstr_eq(judgement.review, REVIEW_REFUND_DIFFERS);
+        }
+}
+END_TEST
+
 UNIT_MAIN("judge_refund", an_orders_and_a_refunds_state_decide,
           a_success_records_what_posted_it_and_where_reversals_lead_back,
           what_is_posted_in_this_batch_is_taken_back_in_the_next,
+          a_refund_of_another_payment_stands_in_suspense,
           another_order_or_currency_is_not_what_was_registered)

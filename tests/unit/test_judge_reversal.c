@@ -7,7 +7,8 @@
 #define REVERSAL_RULES                                                                             \
         PAYMENT_RULE                                                                               \
         "PAYMENT_REVERSED:\n  reverses: PAYMENT_RECEIVED\n"                                        \
-        "  order: { from: [PAID, SHIPPED], to: REVERSED, wait: [DRAFT] }\n"
+        "  order: { from: [PAID, SHIPPED], to: REVERSED, wait: [DRAFT] }\n"                        \
+        "TAKEN_BACK:\n  reverses: PAYMENT_RECEIVED\n"
 
 static struct rules *rules;
 static struct order order;
@@ -31,17 +32,22 @@ static void start(const char *status, enum verdict verdict)
                                    .verdict = verdict };
 }
 
-static void is(struct order *its_order, enum verdict verdict, const char *result,
-               const char *reason, const char *review)
+static void is_by(const char *event, struct order *its_order, enum verdict verdict,
+                  const char *result, const char *reason, const char *review)
 {
         memset(&judgement, 0x5a, sizeof judgement);
-        judge_reversal(rules_find(rules, "PAYMENT_REVERSED"), &notifications[0], &target, its_order,
-                       &judgement);
+        judge_reversal(rules_find(rules, event), &notifications[0], &target, its_order, &judgement);
         ck_assert_str_eq(verdict_name(judgement.verdict), verdict_name(verdict));
         ck_assert_str_eq(judgement.result, result);
         ck_assert_pstr_eq(judgement.reason, reason);
         ck_assert_pstr_eq(judgement.review, review);
         ck_assert_int_eq(judgement.reverses, verdict == VERDICT_POSTED ? 66 : 0);
+}
+
+static void is(struct order *its_order, enum verdict verdict, const char *result,
+               const char *reason, const char *review)
+{
+        is_by("PAYMENT_REVERSED", its_order, verdict, result, reason, review);
 }
 
 START_TEST(a_payment_is_taken_back_and_its_order_is_not_paid)
@@ -55,12 +61,44 @@ START_TEST(a_payment_is_taken_back_and_its_order_is_not_paid)
 }
 END_TEST
 
-START_TEST(an_order_that_records_another_payment_stays)
+START_TEST(an_order_that_does_not_carry_the_payment_stays_for_a_person_to_see)
 {
         start("PAID", VERDICT_POSTED);
         snprintf(order.paid_txn, sizeof order.paid_txn, "T2");
-        is(&order, VERDICT_POSTED, "{\"posted\":\"PAID\"}", NULL, NULL);
+        is(&order, VERDICT_SUSPENSE, "{\"suspense\":\"PAID\"}", NULL, REVIEW_PAYMENT_DIFFERS);
         ck_assert(!order.moved);
+        start("PAID", VERDICT_POSTED);
+        snprintf(order.paid_channel, sizeof order.paid_channel, "WECHAT");
+        is(&order, VERDICT_SUSPENSE, "{\"suspense\":\"PAID\"}", NULL, REVIEW_PAYMENT_DIFFERS);
+        start("PAID", VERDICT_POSTED);
+        target.of_another_order = true;
+        is(&order, VERDICT_SUSPENSE, "{\"suspense\":\"PAID\"}", NULL, REVIEW_PAYMENT_DIFFERS);
+        ck_assert_int_eq(judgement.amount_minor, 12880);
+        target.verdict = VERDICT_SUSPENSE;
+        is(&order, VERDICT_SUSPENSE, "{\"suspense\":\"PAID\"}", NULL, REVIEW_PAYMENT_DIFFERS);
+        ck_assert(!order.moved);
+}
+END_TEST
+
+START_TEST(an_order_that_records_no_payment_follows_all_the_same)
+{
+        start("PAID", VERDICT_POSTED);
+        order.paid_channel[0] = order.paid_txn[0] = '\0';
+        is(&order, VERDICT_POSTED, "{\"posted\":\"REVERSED\"}", NULL, NULL);
+        ck_assert(order.moved);
+}
+END_TEST
+
+START_TEST(a_reversal_without_order_must_be_of_the_whole_payment)
+{
+        start("PAID", VERDICT_POSTED);
+        is_by("TAKEN_BACK", NULL, VERDICT_POSTED, "{\"posted\":\"TAKEN_BACK\"}", NULL, NULL);
+        notifications[0].amount_minor = 5000;
+        is_by("TAKEN_BACK", NULL, VERDICT_SUSPENSE, "{\"suspense\":\"POSTED\"}", NULL,
+              REVIEW_AMOUNT_DIFFERS);
+        ck_assert_int_eq(judgement.amount_minor, 5000);
+        notifications[0].amount_kind = PO_AMOUNT_NONE;
+        is_by("TAKEN_BACK", NULL, VERDICT_POSTED, "{\"posted\":\"TAKEN_BACK\"}", NULL, NULL);
 }
 END_TEST
 
@@ -118,8 +156,10 @@ START_TEST(a_payment_that_was_not_posted_here_is_a_persons_matter)
 END_TEST
 
 UNIT_MAIN("judge_reversal", a_payment_is_taken_back_and_its_order_is_not_paid,
-          an_order_that_records_another_payment_stays, what_is_not_posted_yet_is_waited_for,
-          what_was_taken_back_is_not_taken_back_again,
+          an_order_that_does_not_carry_the_payment_stays_for_a_person_to_see,
+          an_order_that_records_no_payment_follows_all_the_same,
+          a_reversal_without_order_must_be_of_the_whole_payment,
+          what_is_not_posted_yet_is_waited_for, what_was_taken_back_is_not_taken_back_again,
           money_in_suspense_goes_from_there_and_the_order_stays,
           what_cannot_be_taken_back_whole_stands_in_suspense,
           a_payment_that_was_not_posted_here_is_a_persons_matter)

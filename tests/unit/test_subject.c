@@ -92,6 +92,27 @@ START_TEST(a_reversals_payment_bears_its_own_number_before_its_parents)
 }
 END_TEST
 
+START_TEST(a_reversal_that_names_another_order_than_its_payments_is_told)
+{
+        static const struct {
+                const char *said, *of_payment;
+                bool another;
+        } cases[] = { { "R7", "R7", false },
+                      { "R7", "R6", true },
+                      { "", "R6", false },
+                      { "R7", NULL, false } };
+        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+                struct posting *posting = start("PAYMENT_REVERSED", "T1", cases[i].said, "");
+                fake_rows("FROM claim");
+                fake_row("1", "SQB:T1:PAYMENT_RECEIVED", "66", cases[i].of_payment, "1000", "CNY");
+                find();
+                ck_assert(posting->subject.of_another_order == cases[i].another);
+                ck_assert_str_eq(posting->subject.order_no,
+                                 cases[i].said[0] != '\0' ? cases[i].said : "R6");
+        }
+}
+END_TEST
+
 START_TEST(a_payment_awaits_nothing)
 {
         char awaited[PO_KEY_BYTES];
@@ -104,4 +125,5 @@ END_TEST
 
 UNIT_MAIN("subject", what_names_its_order_asks_nothing, a_refunds_order_stands_in_its_registration,
           a_refunds_order_is_its_payments,
-          a_reversals_payment_bears_its_own_number_before_its_parents, a_payment_awaits_nothing)
+          a_reversals_payment_bears_its_own_number_before_its_parents,
+          a_reversal_that_names_another_order_than_its_payments_is_told, a_payment_awaits_nothing)
