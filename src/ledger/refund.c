@@ -66,8 +66,8 @@ static void fill_from_rows(struct db *db, struct refund *refunds, size_t count)
         }
 }
 
-enum po_class refunds_lock(struct db *db, struct sql *sql, struct refund *refunds, size_t count,
-                           struct po_error *error)
+static enum po_class read_all(struct db *db, struct sql *sql, struct refund *refunds, size_t count,
+                              const char *lock, struct po_error *error)
 {
         if (count == 0)
                 return PO_OK;
@@ -75,11 +75,28 @@ enum po_class refunds_lock(struct db *db, struct sql *sql, struct refund *refund
         sql_raw(sql, REFUND_COLUMNS);
         sql_raw(sql, " FORCE INDEX (PRIMARY) WHERE ");
         write_keys(sql, refunds, count);
-        sql_raw(sql, " ORDER BY tenant_id, refund_no FOR UPDATE");
+        sql_raw(sql, " ORDER BY tenant_id, refund_no");
+        sql_raw(sql, lock);
         if (db_query(db, sql, error) != PO_OK)
-                return po_within(error, "lock %zu refunds", count);
+                return error->kind;
         fill_from_rows(db, refunds, count);
         db_rows_end(db);
+        return PO_OK;
+}
+
+enum po_class refunds_lock(struct db *db, struct sql *sql, struct refund *refunds, size_t count,
+                           struct po_error *error)
+{
+        if (read_all(db, sql, refunds, count, " FOR UPDATE", error) != PO_OK)
+                return po_within(error, "lock %zu refunds", count);
+        return PO_OK;
+}
+
+enum po_class refunds_read(struct db *db, struct sql *sql, struct refund *refunds, size_t count,
+                           struct po_error *error)
+{
+        if (read_all(db, sql, refunds, count, "", error) != PO_OK)
+                return po_within(error, "read %zu refunds", count);
         return PO_OK;
 }
 

@@ -63,6 +63,9 @@ PO_MUST_USE enum po_class refunds_write(struct db *db, struct sql *sql,
                                         const struct refund *refunds, size_t count,
                                         struct po_error *error);
 
+/* The same without a lock. */
+PO_MUST_USE enum po_class refunds_read(struct db *db, struct sql *sql, struct refund *refunds,
+                                       size_t count, struct po_error *error);
 /* One refund, unlocked; refund_out->exists tells whether it is there. */
 PO_MUST_USE enum po_class refund_read(struct db *db, struct sql *sql, int64_t tenant_id,
                                       const char *refund_no, struct refund *refund_out,

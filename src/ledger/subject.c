@@ -1,8 +1,10 @@
 #include "ledger/subject.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "ledger/claim.h"
 #include "ledger/refund.h"
 #include "ledger/rules.h"
@@ -64,19 +66,57 @@ static bool needs_refund(const struct posting *posting)
         return posting->rule->subject == RULE_REFUND && posting->subject.order_no[0] == '\0';
 }
 
+static int compare_refunds(const void *left, const void *right)
+{
+        return refund_compare(left, right);
+}
+
+static void name_refund(struct refund *refund, const struct posting *posting)
+{
+        memset(refund, 0, sizeof *refund);
+        refund->tenant_id = posting->notification->tenant_id;
+        snprintf(refund->refund_no, sizeof refund->refund_no, "%s",
+                 refund_no_of(posting->notification));
+}
+
+/* Sorted, each once. */
+static size_t collect_refunds(struct refund *refunds, struct posting *const *postings, size_t count)
+{
+        size_t found = 0, kept = 0;
+        for (size_t i = 0; i < count; i++)
+                if (needs_refund(postings[i]))
+                        name_refund(&refunds[found++], postings[i]);
+        qsort(refunds, found, sizeof *refunds, compare_refunds);
+        for (size_t i = 0; i < found; i++)
+                if (kept == 0 || refund_compare(&refunds[kept - 1], &refunds[i]) != 0)
+                        refunds[kept++] = refunds[i];
+        return kept;
+}
+
 /* The order of a registered refund stands in its row. */
 static enum po_class find_registered(struct db *db, struct sql *sql,
                                      struct posting *const *postings, size_t count,
                                      struct po_error *error)
 {
+        size_t needed = 0;
+        for (size_t i = 0; i < count; i++)
+                needed += needs_refund(postings[i]);
+        if (needed == 0)
+                return PO_OK;
+        CLEANUP(cleanup_free) struct refund *refunds = calloc(needed, sizeof *refunds);
+        if (refunds == NULL)
+                return po_fail(error, PO_SYSTEMIC, 0, "out of memory for %zu refunds", needed);
+        size_t kept = collect_refunds(refunds, postings, count);
+        if (refunds_read(db, sql, refunds, kept, error) != PO_OK)
+                return error->kind;
         for (size_t i = 0; i < count; i++) {
-                struct refund refund;
+                struct refund key;
                 if (!needs_refund(postings[i]))
                         continue;
-                if (refund_read(db, sql, postings[i]->notification->tenant_id,
-                                refund_no_of(postings[i]->notification), &refund, error) != PO_OK)
-                        return error->kind;
-                memcpy(postings[i]->subject.order_no, refund.order_no, sizeof refund.order_no);
+                name_refund(&key, postings[i]);
+                const struct refund *refund =
+                        bsearch(&key, refunds, kept, sizeof *refunds, compare_refunds);
+                memcpy(postings[i]->subject.order_no, refund->order_no, sizeof refund->order_no);
         }
         return PO_OK;
 }
@@ -101,53 +141,104 @@ static void take(struct posting *posting, struct db *db, const char *txn)
         snprintf(subject->currency, sizeof subject->currency, "%s", db_text(db, 5));
 }
 
-static void take_row(struct db *db, struct posting *const *postings, size_t count)
+/* A key that may be the payment's of a posting, and what named it. */
+struct wanted {
+        struct posting *posting;
+        const char *txn;
+        char key[PO_KEY_BYTES];
+};
+
+static int compare_key(int64_t tenant_id, const char *key, const struct wanted *wanted)
 {
-        int64_t tenant_id = db_integer(db, 0);
-        const char *key = db_text(db, 1);
+        int64_t other = wanted->posting->notification->tenant_id;
+        if (tenant_id != other)
+                return tenant_id < other ? -1 : 1;
+        return strcmp(key, wanted->key);
+}
+
+static int compare_wanted(const void *left, const void *right)
+{
+        const struct wanted *a = left;
+        return compare_key(a->posting->notification->tenant_id, a->key, right);
+}
+
+/* Sorted, as often as they are wanted. */
+static size_t collect_wanted(struct wanted *wanted, struct posting *const *postings, size_t count)
+{
+        size_t found = 0;
         for (size_t i = 0; i < count; i++) {
                 char keys[KEYS_MAX][PO_KEY_BYTES];
                 const char *txns[KEYS_MAX];
-                if (postings[i]->notification->tenant_id != tenant_id)
-                        continue;
-                size_t wanted = keys_of(postings[i], keys, txns);
-                for (size_t j = 0; j < wanted; j++)
-                        if (strcmp(keys[j], key) == 0)
-                                take(postings[i], db, txns[j]);
+                size_t more = keys_of(postings[i], keys, txns);
+                for (size_t j = 0; j < more; j++, found++) {
+                        wanted[found].posting = postings[i];
+                        wanted[found].txn = txns[j];
+                        memcpy(wanted[found].key, keys[j], sizeof keys[j]);
+                }
         }
+        qsort(wanted, found, sizeof *wanted, compare_wanted);
+        return found;
+}
+
+/* One row for all that want it. */
+static void take_row(struct db *db, const struct wanted *wanted, size_t count)
+{
+        int64_t tenant_id = db_integer(db, 0);
+        const char *key = db_text(db, 1);
+        size_t low = 0, high = count;
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+                if (compare_key(tenant_id, key, &wanted[middle]) > 0)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        for (; low < count && compare_key(tenant_id, key, &wanted[low]) == 0; low++)
+                take(wanted[low].posting, db, wanted[low].txn);
+}
+
+static enum po_class find_payments(struct db *db, struct sql *sql, const struct wanted *wanted,
+                                   size_t count, struct po_error *error)
+{
+        if (count == 0)
+                return PO_OK;
+        sql_reset(sql);
+        sql_raw(sql, "SELECT c.tenant_id, c.idem_key, c.id, c.order_no, c.amount, c.currency"
+                     " FROM claim c FORCE INDEX (uk_idem) WHERE ");
+        for (size_t i = 0; i < count; i++) {
+                if (i > 0 && compare_wanted(&wanted[i - 1], &wanted[i]) == 0)
+                        continue;
+                sql_raw(sql, i == 0 ? "(c.tenant_id = " : " OR (c.tenant_id = ");
+                sql_integer(sql, wanted[i].posting->notification->tenant_id);
+                sql_raw(sql, " AND c.idem_key = ");
+                sql_text(sql, wanted[i].key);
+                sql_raw(sql, ")");
+        }
+        if (db_query(db, sql, error) != PO_OK)
+                return po_within(error, "find %zu payments", count);
+        while (db_next_row(db))
+                take_row(db, wanted, count);
+        db_rows_end(db);
+        return PO_OK;
 }
 
 enum po_class subjects_find(struct db *db, struct sql *sql, struct posting *const *postings,
                             size_t count, struct po_error *error)
 {
-        size_t asked = 0;
+        size_t most = 0;
         for (size_t i = 0; i < count; i++)
                 start(postings[i]);
         if (find_registered(db, sql, postings, count, error) != PO_OK)
                 return error->kind;
-        sql_reset(sql);
-        sql_raw(sql, "SELECT c.tenant_id, c.idem_key, c.id, c.order_no, c.amount, c.currency"
-                     " FROM claim c FORCE INDEX (uk_idem) WHERE ");
-        for (size_t i = 0; i < count; i++) {
-                char keys[KEYS_MAX][PO_KEY_BYTES];
-                const char *txns[KEYS_MAX];
-                size_t wanted = keys_of(postings[i], keys, txns);
-                for (size_t j = 0; j < wanted; j++) {
-                        sql_raw(sql, asked++ == 0 ? "(c.tenant_id = " : " OR (c.tenant_id = ");
-                        sql_integer(sql, postings[i]->notification->tenant_id);
-                        sql_raw(sql, " AND c.idem_key = ");
-                        sql_text(sql, keys[j]);
-                        sql_raw(sql, ")");
-                }
-        }
-        if (asked == 0)
+        for (size_t i = 0; i < count; i++)
+                if (postings[i]->rule->reverses[0] != '\0' || needs_refund(postings[i]))
+                        most += KEYS_MAX;
+        if (most == 0)
                 return PO_OK;
-        if (db_query(db, sql, error) != PO_OK)
-                return po_within(error, "find %zu payments", asked);
-        while (db_next_row(db))
-                take_row(db, postings, count);
-        db_rows_end(db);
-        return PO_OK;
+        CLEANUP(cleanup_free) struct wanted *wanted = calloc(most, sizeof *wanted);
+        if (wanted == NULL)
+                return po_fail(error, PO_SYSTEMIC, 0, "out of memory for %zu payments", most);
+        return find_payments(db, sql, wanted, collect_wanted(wanted, postings, count), error);
 }
 
 static void take_outcome(struct db *db, struct posting *const *postings, size_t count)

@@ -225,3 +225,16 @@ def test_the_mark_of_the_relay_goes_by_primary_key_and_waits_for_no_posting_unde
         waiter.execute(session.text)
         waiter.execute("SET SESSION innodb_lock_wait_timeout = 1")
         assert waiter.execute(mark.text) == 4
+
+
+def test_the_count_of_recent_letters_passes_no_other_word_of_the_audit(ledger, db, proxy):
+    db.execute("INSERT INTO audit (at, who, verb, what, why) VALUES "
+               + ", ".join(["(UTC_TIMESTAMP(6), 'w', 'order set', '1 O1', 'why')"] * 1000))
+    count = proxy.drop_query("FROM dead_letter WHERE created_at")
+    ledger.kafka.produce_many(ledger.topic, ["no notification"])
+    worker = ledger.start(changes={"mysql": {"host": proxy.host, "port": proxy.port}})
+    ledger.wait_for(count.struck.is_set, "recent letters are counted")
+    worker.kill()
+    with db.connect() as connection:
+        _, read = rows_read(connection, count.text)
+    assert sum(read.values()) < 20, read

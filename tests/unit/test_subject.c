@@ -123,7 +123,37 @@ START_TEST(a_payment_awaits_nothing)
 }
 END_TEST
 
-UNIT_MAIN("subject", what_names_its_order_asks_nothing, a_refunds_order_stands_in_its_registration,
+/* A batch of refunds without an order asks twice, however many they are. */
+START_TEST(many_refunds_are_one_read_and_their_payments_another)
+{
+        static const char *const txns[] = { "F3", "F1", "F2", "F1" };
+        start("REFUND_SUCCEEDED", "F3", "", "T3");
+        for (size_t i = 1; i < 4; i++) {
+                fixture_posting(i, rules_find(rules, "REFUND_SUCCEEDED"), txns[i], "");
+                snprintf(notifications[i].parent, sizeof notifications[i].parent, "T1");
+        }
+        fake_rows("FROM refund");
+        fake_row("1", "F2", "R2", "300", "CNY", "REGISTERED", "300", NULL, NULL, NULL,
+                 "REGISTERED");
+        fake_rows("FROM claim");
+        fake_row("1", "SQB:T1:PAYMENT_RECEIVED", "66", "R1", "1000", "CNY");
+        fake_row("2", "SQB:T3:PAYMENT_RECEIVED", "67", "R3", "1000", "CNY");
+        ck_assert_int_eq(subjects_find(db, &sql, open_postings, 4, &error), PO_OK);
+        ck_assert_str_eq(postings[0].subject.order_no, "");
+        ck_assert_str_eq(postings[1].subject.order_no, "R1");
+        ck_assert_str_eq(postings[2].subject.order_no, "R2");
+        ck_assert_str_eq(postings[3].subject.order_no, "R1");
+        unit_assert_in(fake_statement("SELECT tenant_id, refund_no"),
+                       "refund_no IN ('F1','F2','F3'))");
+        unit_assert_in(fake_statement("SELECT c.tenant_id"),
+                       "WHERE (c.tenant_id = 1 AND c.idem_key = 'SQB:T1:PAYMENT_RECEIVED')"
+                       " OR (c.tenant_id = 1 AND c.idem_key = 'SQB:T3:PAYMENT_RECEIVED')");
+        fake_saw("SELECT tenant_id, refund_no", "SELECT c.tenant_id");
+}
+END_TEST
+
+UNIT_MAIN("subject", many_refunds_are_one_read_and_their_payments_another,
+          what_names_its_order_asks_nothing, a_refunds_order_stands_in_its_registration,
           a_refunds_order_is_its_payments,
           a_reversals_payment_bears_its_own_number_before_its_parents,
           a_reversal_that_names_another_order_than_its_payments_is_told, a_payment_awaits_nothing)
