@@ -93,6 +93,7 @@ def prepare(directory, jars, brokers, save, secure=None):
     """Servers with formatted storage, not started. Formatting takes a second of JVM each, done side by side.
     secure: a Secure, for a single broker."""
     assert secure is None or brokers == 1
+    # With a dash in front as one in 64 has it, as an argument of its own it would be taken for an option.
     cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
     servers, formats = [], []
     controller = free_port()
@@ -109,7 +110,7 @@ def prepare(directory, jars, brokers, save, secure=None):
         servers.append(Server(facts, ready, save))
         with open(facts["log"], "ab") as log:
             formats.append(subprocess.Popen(
-                java(jars, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(config)),
+                java(jars, "kafka.tools.StorageTool", "format", f"--cluster-id={cluster}", "-c", str(config)),
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log))
     return servers, formats
 
