@@ -151,6 +151,10 @@ START_TEST(a_refunds_rule_that_would_lose_money_is_refused)
 {
         refuses(NULL, "S:\n  refund: { from: [REGISTERED], to: SUCCEEDED }\n",
                 "e:2:3: event S: SUCCEEDED needs order");
+        refuses(REFUND_ORDERS,
+                "S:\n  refund: { from: [REGISTERED], to: DONE, keeps: true }\n"
+                "  order: { from: [PAID], to: refunded_total }\n",
+                "e:2:3: event S: keeps is for what is not paid yet");
         refuses(REFUND_ORDERS, "S:\n  refund: { from: [REGISTERED], to: DONE }\n  post:\n" LINE,
                 "e:2:3: event S: only a refund that reached the payer is posted");
         refuses(REFUND_ORDERS,
