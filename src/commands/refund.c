@@ -1,12 +1,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/csv.h"
 #include "commands/command.h"
 #include "commands/desk.h"
 #include "commands/options.h"
 #include "commands/order_file.h"
 #include "commands/table.h"
 #include "ledger/refund_reserve.h"
+
+#define NO_REGISTERING_RULE                                                                        \
+        "no event has refund: { create: … }: the configuration does not say which orders take "  \
+        "refunds"
 
 /* What a person wrote, checked as `order register` checks it. */
 static enum po_class parse(const char *refund_no, const struct order_text *text, int64_t tenant_id,
@@ -75,9 +80,7 @@ static enum po_class register_refund(struct desk *desk, struct refund *refund,
         bool again;
         const struct event_rule *rule = rules_registering(desk->rules);
         if (rule == NULL)
-                return po_fail(error, PO_SYSTEMIC, 0,
-                               "no event has refund: { create: … }: the configuration does not say "
-                               "which orders take refunds");
+                return po_fail(error, PO_SYSTEMIC, 0, NO_REGISTERING_RULE);
         if (refund_reserve(desk->db, &desk->sql, rule, refund, &again, error) != PO_OK)
                 return error->kind;
         return print_refund(refund, format, error);
@@ -148,6 +151,136 @@ static int command_register(int argc, char **argv)
         return code;
 }
 
+enum refund_column {
+        COLUMN_REFUND_NO,
+        COLUMN_ORDER_NO,
+        COLUMN_AMOUNT,
+        COLUMN_CURRENCY,
+        COLUMN_TENANT
+};
+static const char *const refund_columns[] = { "refund_no", "order_no",  "amount",
+                                              "currency",  "tenant_id", NULL };
+
+static enum po_class parse_row(const struct csv *csv, int64_t tenant_id, struct refund *refund_out,
+                               struct po_error *error)
+{
+        const struct order_text text = {
+                .order_no = csv_field(csv, COLUMN_ORDER_NO),
+                .amount = csv_field(csv, COLUMN_AMOUNT),
+                .currency = csv_field(csv, COLUMN_CURRENCY),
+                .tenant_id = csv_field(csv, COLUMN_TENANT),
+        };
+        if (parse(csv_field(csv, COLUMN_REFUND_NO), &text, tenant_id, refund_out, error) != PO_OK)
+                return csv_within(csv, error);
+        return PO_OK;
+}
+
+struct refund_import {
+        struct desk *desk; /* NULL: the rows are only checked */
+        const struct event_rule *rule;
+        int64_t tenant_id;
+        size_t registered, again, refused;
+};
+
+/* What the books refuse is told and the file goes on: the other refunds are not its fault. */
+static enum po_class import_row(struct refund_import *import, const struct csv *csv,
+                                struct po_error *error)
+{
+        struct refund refund;
+        bool again;
+        if (parse_row(csv, import->tenant_id, &refund, error) != PO_OK)
+                return error->kind;
+        if (import->desk == NULL)
+                return PO_OK;
+        struct desk *desk = import->desk;
+        if (refund_reserve(desk->db, &desk->sql, import->rule, &refund, &again, error) == PO_OK) {
+                import->registered += !again;
+                import->again += again;
+                return PO_OK;
+        }
+        csv_within(csv, error);
+        if (error->kind != PO_RECORD)
+                return error->kind;
+        fprintf(stderr, "postonce: %s\n", error->text);
+        import->refused++;
+        return PO_OK;
+}
+
+static enum po_class import_file(struct refund_import *import, const char *path,
+                                 struct po_error *error)
+{
+        struct csv *csv;
+        bool there = true;
+        enum po_class kind = csv_open(&csv, path, refund_columns, COLUMN_TENANT, error);
+        while (kind == PO_OK && there) {
+                kind = csv_next(csv, &there, error);
+                if (kind == PO_OK && there)
+                        kind = import_row(import, csv, error);
+        }
+        csv_close(csv);
+        return kind;
+}
+
+static int import_refunds(struct desk *desk, const char *path, int64_t tenant_id)
+{
+        struct po_error error;
+        struct refund_import check = { .tenant_id = tenant_id };
+        struct refund_import import = { .desk = desk,
+                                        .rule = rules_registering(desk->rules),
+                                        .tenant_id = tenant_id };
+        enum po_class kind = PO_OK;
+        if (import.rule == NULL)
+                kind = po_fail(&error, PO_SYSTEMIC, 0, NO_REGISTERING_RULE);
+        if (kind == PO_OK)
+                kind = import_file(&check, path, &error);
+        if (kind == PO_OK)
+                kind = import_file(&import, path, &error);
+        if (kind != PO_OK)
+                return command_fail(&error);
+        printf("%zu refunds registered, %zu were there, %zu refused\n", import.registered,
+               import.again, import.refused);
+        return import.refused == 0 ? EXIT_DONE : EXIT_FINDINGS;
+}
+
+static int command_import(int argc, char **argv)
+{
+        const char *config = NULL;
+        int64_t tenant = 1;
+        const struct option_row rows[] = {
+                OPTION_ROW_CONFIG(&config),
+                { .name = "tenant",
+                  .kind = OPTION_INTEGER,
+                  .argument = "ID",
+                  .help = "whose refunds, where the file has no column tenant_id (default: 1)",
+                  .target = &tenant,
+                  .min = 1,
+                  .max = INT64_MAX },
+                { .name = NULL },
+        };
+        const struct options options = {
+                .command = "postonce refund import",
+                .operands = "FILE.csv",
+                .summary = "Registers the refunds of a CSV file with a header line: refund_no, "
+                           "order_no, amount (decimal,\nmain unit), currency, and if you like "
+                           "tenant_id. The whole file is checked before the first\nis registered; "
+                           "what the books refuse is named by its line, the others are registered "
+                           "(exit 1\nthen); running it again does nothing.",
+                .example = "postonce refund import refunds.csv",
+                .rows = rows,
+                .operands_min = 1,
+                .operands_max = 1,
+        };
+        int code, first;
+        if (!options_read(&options, argc, argv, &first, &code))
+                return code;
+        struct desk desk;
+        code = desk_open(&desk, config);
+        if (code == EXIT_DONE)
+                code = import_refunds(&desk, argv[first], tenant);
+        desk_close(&desk);
+        return code;
+}
+
 static enum po_class show_refund(struct desk *desk, int64_t tenant, const char *refund_no,
                                  enum table_format format, struct po_error *error)
 {
@@ -204,6 +337,7 @@ static int command_show(int argc, char **argv)
 
 static const struct command refund_commands[] = {
         { "register", "reserves a refund before the channel is asked", command_register },
+        { "import", "reserves the refunds of a CSV file", command_import },
         { "show", "one refund", command_show },
         { NULL, NULL, NULL },
 };

@@ -354,3 +354,32 @@ def test_money_beyond_64_bits_stops_intake_names_the_account_and_stays_to_be_pos
     assert books.claim(db, books.key("T-R1025")) and books.key("T-R1025") not in books.outcomes(db)
     assert books.order(db, "R1025").status == "PENDING_PAY" and books.balances(db) == full
     assert ledger.dead_letters() == []
+
+
+def refund_file(path, *rows, header="refund_no,order_no,amount,currency"):
+    path.write_text("\n".join([header, *rows, ""]))
+    return path
+
+
+def test_a_file_of_refunds_is_registered_once_and_what_does_not_fit_is_named(ledger, db, tmp_path):
+    paid(ledger, db, "R1", "R2")
+    file = refund_file(tmp_path / "refunds.csv", "RF-1,R1,3.00,CNY", "RF-2,R1,8.00,CNY", "RF-3,R2,10.00,CNY")
+
+    first = ledger.run("refund", "import", file, check=False)
+    assert first.returncode == 1 and first.stdout == "2 refunds registered, 0 were there, 1 refused\n"
+    assert f"{file}:3: " in first.stderr and "RF-2" in first.stderr
+    assert sums(db, "R1") == ("PAID", 0, 300) and sums(db, "R2") == ("PAID", 0, 1000)
+
+    again = ledger.run("refund", "import", file, check=False)
+    assert again.returncode == 1 and again.stdout == "0 refunds registered, 2 were there, 1 refused\n"
+    assert sums(db, "R1") == ("PAID", 0, 300) and sums(db, "R2") == ("PAID", 0, 1000)
+
+
+@pytest.mark.parametrize("line, reason", [("RF-2,R1,0.001,CNY", "amount"), (",R1,1.00,CNY", "refund number"),
+                                          ("RF-2,R1,1.00", "fields"), ("RF-2,R1,1.00,XYZ", "currency")])
+def test_a_file_with_a_bad_line_registers_nothing(ledger, db, tmp_path, line, reason):
+    paid(ledger, db, "R1")
+    file = refund_file(tmp_path / "refunds.csv", "RF-1,R1,3.00,CNY", line)
+    done = ledger.run("refund", "import", file, check=False)
+    assert done.returncode != 0 and f"{file}:3: " in done.stderr and reason in done.stderr
+    assert row(db, "RF-1") is None and sums(db) == ("PAID", 0, 0)
