@@ -148,7 +148,7 @@ static int command_import(int argc, char **argv)
         size_t count = 0;
         if (code == EXIT_DONE) {
                 if (import_rows(&desk, argv[first], tenant, &count, &error) == PO_OK)
-                        printf("%zu orders registered\n", count);
+                        printf("%zu orders are registered\n", count);
                 else
                         code = command_fail(&error);
         }

@@ -192,8 +192,11 @@ enum po_class http_open(struct http **http_out, const char *address, int port,
         if (http->daemon == NULL) {
                 int code = errno;
                 free(http);
-                return po_fail(error, PO_SYSTEMIC, code, "http: listen on %s port %d: %s", address,
-                               port, code == 0 ? "refused" : strerror(code));
+                return po_fail(error, PO_SYSTEMIC, code, "http: listen on %s port %d: %s%s",
+                               address, port, code == 0 ? "refused" : strerror(code),
+                               code == EADDRINUSE ? ": by another worker or relay? Give each its "
+                                                    "own http.port (0: any free one)"
+                                                  : "");
         }
         const union MHD_DaemonInfo *info =
                 MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_BIND_PORT);

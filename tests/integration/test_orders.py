@@ -77,7 +77,7 @@ def write(ledger, text):
 def test_an_imported_file_registers_every_line_and_again_nothing(ledger, db):
     path = write(ledger, b'\xef\xbb\xbfcurrency,order_no,amount,tenant_id\r\nCNY,"A ""1"", x",12.80,\r\n'
                          b'JPY,\xe5\x8d\x95-2,500,9\r\n\r\nCNY,C3,0.01,1')
-    assert ledger.run("order", "import", path).stdout == "3 orders registered\n"
+    assert ledger.run("order", "import", path).stdout == "3 orders are registered\n"
     rows = db.rows("SELECT tenant_id, order_no, amount, currency, status FROM payment_order ORDER BY order_no")
     assert rows == [(1, 'A "1", x', 1280, "CNY", "PENDING_PAY"), (1, "C3", 1, "CNY", "PENDING_PAY"),
                     (9, "单-2", 500, "JPY", "PENDING_PAY")]
@@ -87,7 +87,7 @@ def test_an_imported_file_registers_every_line_and_again_nothing(ledger, db):
 
 def test_a_file_larger_than_one_statement_is_imported_whole(ledger, db):
     path = write(ledger, "order_no,amount,currency\n" + "".join(f"R{n},{n}.5,CNY\n" for n in range(1, 4001)))
-    assert ledger.run("order", "import", path, "--tenant", "3").stdout == "4000 orders registered\n"
+    assert ledger.run("order", "import", path, "--tenant", "3").stdout == "4000 orders are registered\n"
     assert db.rows("SELECT tenant_id, COUNT(*), SUM(amount) FROM payment_order GROUP BY tenant_id") == [
         (3, 4000, 4000 * 4001 // 2 * 100 + 4000 * 50)]
 

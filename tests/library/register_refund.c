@@ -3,7 +3,8 @@
  *
  *   register_refund RULES REFUND_NO ORDER_NO AMOUNT_MINOR CURRENCY
  *
- * RULES is the workers' configuration file. Exit 0: the channel may be asked now, with exactly this
+ * RULES is the workers' configuration file; the database is in DB_HOST, DB_PORT, DB_USER,
+ * DB_PASSWORD_FILE and DB_NAME. Exit 0: the channel may be asked now, with exactly this
  * number and amount. 1: refused for good. 75: nobody knows yet; run it again, do not ask.
  */
 #include <stdio.h>
