@@ -3,7 +3,8 @@
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
+
+#include "base/print.h"
 
 void text_init(struct text *text, char *buffer, size_t capacity)
 {
@@ -73,12 +74,16 @@ void text_put_json(struct text *text, const char *piece)
         put_bytes(text, "\"", 1);
 }
 
+void text_put_integer(struct text *text, int64_t value)
+{
+        char digits[INTEGER_TEXT_BYTES];
+        put_bytes(text, digits, integer_print(digits, value));
+}
+
 void text_put_time(struct text *text, int64_t time_us)
 {
-        enum { SECOND_US = 1000000 };
-        char moment[32];
-        struct tm parts;
-        time_t seconds = (time_t)(time_us / SECOND_US);
-        strftime(moment, sizeof moment, "%Y-%m-%dT%H:%M:%S", gmtime_r(&seconds, &parts));
-        text_format(text, "%s.%06dZ", moment, (int)(time_us % SECOND_US));
+        char moment[TIME_TEXT_BYTES + 1];
+        time_print(moment, time_us, 'T');
+        moment[TIME_TEXT_BYTES - 1] = 'Z';
+        put_bytes(text, moment, TIME_TEXT_BYTES);
 }

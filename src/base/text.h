@@ -18,6 +18,7 @@ struct text {
 void text_init(struct text *text, char *buffer, size_t capacity);
 void text_put(struct text *text, const char *piece);
 void text_format(struct text *text, const char *format, ...) PO_FORMAT(2, 3);
+void text_put_integer(struct text *text, int64_t value);
 /* piece as a JSON string with its quotes (RFC 8259; UTF-8 is passed as it is). */
 void text_put_json(struct text *text, const char *piece);
 /* µs since 1970 UTC, of the years 1970–9999, as "2026-01-14T04:21:07.231000Z" (RFC 3339), bare. */

@@ -26,20 +26,42 @@ struct decoder {
         const struct tenants *tenants; /* NULL: payload and profile alone say whose it is */
         const struct trace *trace;     /* NULL: nobody listens */
         size_t profiles_count;
-        struct profile *profiles[];
+        struct profile **by_label;  /* sorted, to be searched; the second half of profiles */
+        struct profile *profiles[]; /* as they were named */
 };
 
-/* The profile of a label that need not end in NUL. */
+/* How the label, which need not end in NUL, stands to that of the profile. */
+static int label_compare(const char *label, size_t length, const struct profile *profile)
+{
+        size_t own_length = strlen(profile->channel);
+        int order = memcmp(label, profile->channel, length < own_length ? length : own_length);
+        return order != 0 ? order : (length > own_length) - (length < own_length);
+}
+
+/* Where the label stands in by_label, or would have to. */
+static size_t label_place(const struct decoder *decoder, const char *label, size_t length,
+                          bool *found_out)
+{
+        size_t low = 0, high = decoder->profiles_count;
+        *found_out = false;
+        while (low < high && !*found_out) {
+                size_t middle = low + (high - low) / 2;
+                int order = label_compare(label, length, decoder->by_label[middle]);
+                *found_out = order == 0;
+                if (order > 0)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return high;
+}
+
 static const struct profile *profile_find(const struct decoder *decoder, const char *label,
                                           size_t length)
 {
-        for (size_t i = 0; i < decoder->profiles_count; i++) {
-                const struct profile *profile = decoder->profiles[i];
-                if (strlen(profile->channel) == length &&
-                    memcmp(profile->channel, label, length) == 0)
-                        return profile;
-        }
-        return NULL;
+        bool found;
+        size_t place = label_place(decoder, label, length, &found);
+        return found ? decoder->by_label[place] : NULL;
 }
 
 static enum po_class profile_add(struct decoder *decoder, const char *base_directory,
@@ -57,7 +79,11 @@ static enum po_class profile_add(struct decoder *decoder, const char *base_direc
         enum po_class kind = profile_load(&profile, joined, error);
         if (kind != PO_OK)
                 return kind;
-        bool known = profile_find(decoder, profile->channel, strlen(profile->channel)) != NULL;
+        bool known;
+        size_t place = label_place(decoder, profile->channel, strlen(profile->channel), &known);
+        memmove(&decoder->by_label[place + 1], &decoder->by_label[place],
+                (decoder->profiles_count - place) * sizeof decoder->by_label[0]);
+        decoder->by_label[place] = profile;
         decoder->profiles[decoder->profiles_count++] = profile;
         if (known)
                 return po_fail(error, PO_SYSTEMIC, 0,
@@ -78,9 +104,10 @@ enum po_class decoder_open(struct decoder **decoder_out, const char *base_direct
         *decoder_out = NULL;
         CLEANUP(decoder_slot_close)
         struct decoder *decoder =
-                calloc(1, sizeof *decoder + profile_count * sizeof decoder->profiles[0]);
+                calloc(1, sizeof *decoder + 2 * profile_count * sizeof decoder->profiles[0]);
         if (decoder == NULL)
                 return po_fail(error, PO_SYSTEMIC, 0, "no memory for a decoder");
+        decoder->by_label = decoder->profiles + profile_count;
         for (size_t i = 0; i < profile_count; i++) {
                 enum po_class kind = profile_add(decoder, base_directory, profile_paths[i], error);
                 if (kind != PO_OK)

@@ -70,7 +70,8 @@ static enum po_class member_take(struct envelope *envelope, const char *name,
                                  struct json_object *value, struct po_error *error)
 {
         for (size_t i = 0; i < MEMBERS; i++) {
-                if (strcmp(members[i].name, name) != 0)
+                /* The first byte tells most of them apart, without a call. */
+                if (members[i].name[0] != name[0] || strcmp(members[i].name, name) != 0)
                         continue;
                 if (value != NULL && members[i].type != json_type_null &&
                     !json_object_is_type(value, members[i].type))

@@ -1,19 +1,18 @@
 #include "channel/fingerprint.h"
 
 #include <assert.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <threads.h>
 
 #include <openssl/evp.h>
 
+#include "base/print.h"
+
 enum {
         LENGTH_BYTES = 4,
-        DIGITS_BYTES = 24,
         INPUT_BYTES = 8 * LENGTH_BYTES + PO_CHANNEL_BYTES + PO_TXN_BYTES + PO_EVENT_BYTES +
                       PO_ORDER_NO_BYTES + PO_TXN_BYTES + PO_CURRENCY_BYTES + sizeof "cumulative" +
-                      DIGITS_BYTES,
+                      INTEGER_TEXT_BYTES,
 };
 
 static const char *const kind_words[] = {
@@ -81,9 +80,9 @@ static enum po_class digest_normalised(const struct po_notification *notificatio
 {
         assert(notification->amount_kind <= PO_AMOUNT_NET);
 
-        char digits[DIGITS_BYTES] = "";
+        char digits[INTEGER_TEXT_BYTES] = "";
         if (amount_counts(notification))
-                snprintf(digits, sizeof digits, "%" PRId64, notification->amount_minor);
+                integer_print(digits, notification->amount_minor);
 
         unsigned char input[INPUT_BYTES];
         size_t used = 0;

@@ -8,6 +8,8 @@
 #include "channel/json_tree.h"
 #include "channel/utf8.h"
 
+enum { WORD_BYTES = sizeof(uint64_t) };
+
 struct scanner {
         const unsigned char *bytes;
         size_t at, length;
@@ -115,13 +117,34 @@ static enum po_class scan_escape(struct scanner *scanner)
         }
 }
 
-/* Steps over what needs no look: ASCII but for quotes, escapes and control characters. */
+/* ASCII but for quotes, escapes and control characters: what needs no look. */
+static bool byte_is_plain(unsigned char byte)
+{
+        return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';
+}
+
+/*
+ * Eight bytes at once: a byte that is not plain sets its highest bit in one of the four, and only
+ * such a one borrows from the next.
+ */
+static bool word_is_plain(const unsigned char *bytes)
+{
+        static const uint64_t ones = UINT64_C(0x0101010101010101);
+        uint64_t word;
+        memcpy(&word, bytes, sizeof word);
+        uint64_t below_space = word - ones * 0x20;
+        uint64_t quote = (word ^ ones * '"') - ones;
+        uint64_t backslash = (word ^ ones * '\\') - ones;
+        return ((word | below_space | quote | backslash) & ones * 0x80) == 0;
+}
+
 static void skip_plain(struct scanner *scanner)
 {
         const unsigned char *bytes = scanner->bytes;
         size_t at = scanner->at, length = scanner->length;
-        while (at < length && bytes[at] >= 0x20 && bytes[at] < 0x80 && bytes[at] != '"' &&
-               bytes[at] != '\\')
+        while (length - at >= WORD_BYTES && word_is_plain(bytes + at))
+                at += WORD_BYTES;
+        while (at < length && byte_is_plain(bytes[at]))
                 at++;
         scanner->at = at;
 }

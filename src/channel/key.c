@@ -1,9 +1,9 @@
 #include "postonce/key.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "channel/fingerprint.h"
 
 static bool byte_is_word(unsigned char byte)
@@ -81,12 +81,18 @@ enum po_class po_key_seal(struct po_notification *notification, struct po_error 
             word_check(notification->event, "event", error) != PO_OK)
                 return error->kind;
 
-        char key[PO_KEY_BYTES];
-        int length = snprintf(key, sizeof key, "%s:%s:%s", notification->channel, notification->txn,
-                              notification->event);
-        if (length < 0 || (size_t)length >= sizeof key)
-                return po_refuse(error, "KEY_TOO_LONG", "the key has %d bytes, %d are the most",
-                                 length, PO_KEY_BYTES - 1);
-        memcpy(notification->key, key, (size_t)length + 1);
+        char buffer[sizeof notification->channel + sizeof notification->txn +
+                    sizeof notification->event];
+        struct text key;
+        text_init(&key, buffer, sizeof buffer);
+        text_put(&key, notification->channel);
+        text_put(&key, ":");
+        text_put(&key, notification->txn);
+        text_put(&key, ":");
+        text_put(&key, notification->event);
+        if (key.length >= PO_KEY_BYTES)
+                return po_refuse(error, "KEY_TOO_LONG", "the key has %zu bytes, %d are the most",
+                                 key.length, PO_KEY_BYTES - 1);
+        memcpy(notification->key, buffer, key.length + 1);
         return fingerprint_seal(notification, error);
 }

@@ -1,7 +1,5 @@
 #include "channel/value.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 static void text_set(struct value_text *text, const char *bytes, size_t length)
@@ -19,8 +17,7 @@ bool value_text(struct json_object *value, struct value_text *text_out)
                 return true;
         case json_type_int:
                 text_set(text_out, text_out->digits,
-                         (size_t)snprintf(text_out->digits, sizeof text_out->digits, "%" PRId64,
-                                          json_object_get_int64(value)));
+                         integer_print(text_out->digits, json_object_get_int64(value)));
                 return true;
         case json_type_boolean:
                 if (json_object_get_boolean(value))

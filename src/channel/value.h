@@ -9,12 +9,13 @@
 
 #include <json-c/json_object.h>
 
+#include "base/print.h"
 #include "postonce/error.h"
 
 struct value_text {
         const char *bytes; /* in the tree, static, or digits; NUL-terminated */
         size_t length;
-        char digits[24];
+        char digits[INTEGER_TEXT_BYTES];
 };
 
 /*

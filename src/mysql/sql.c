@@ -1,14 +1,13 @@
 #include "mysql/sql.h"
 
 #include <assert.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/print.h"
+
 enum {
         FIRST_BYTES = 4096,
-        INTEGER_BYTES = 20,                       /* -9223372036854775808 */
         NAME_BYTES_MAX = 64,                      /* both servers' limit */
         STATEMENT_BYTES_MAX = 1024 * 1024 * 1024, /* the largest max_allowed_packet there is */
 };
@@ -82,16 +81,9 @@ void sql_raw(struct sql *sql, const char *literal)
 
 void sql_integer(struct sql *sql, int64_t value)
 {
-        char digits[INTEGER_BYTES];
-        char *first = digits + sizeof digits;
-        uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-        do {
-                *--first = (char)('0' + rest % 10);
-                rest /= 10;
-        } while (rest > 0);
-        if (value < 0)
-                *--first = '-';
-        append(sql, first, (size_t)(digits + sizeof digits - first));
+        char *at = reserve(sql, INTEGER_TEXT_BYTES);
+        if (at != NULL)
+                written(sql, at + integer_print(at, value));
 }
 
 void sql_text(struct sql *sql, const char *text)
@@ -149,28 +141,6 @@ void sql_binary(struct sql *sql, const void *bytes, size_t count)
         written(sql, at);
 }
 
-/* Howard Hinnant's civil_from_days, for days ≥ 0 since 1970-01-01. */
-static void civil_date(int64_t days, unsigned *year_out, unsigned *month_out, unsigned *day_out)
-{
-        int64_t shifted = days + 719468; /* since 0000-03-01 */
-        int64_t era = shifted / 146097;
-        unsigned day_of_era = (unsigned)(shifted % 146097);
-        unsigned year_of_era =
-                (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-        unsigned day_of_year =
-                day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-        unsigned shifted_month = (5 * day_of_year + 2) / 153;
-        *day_out = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-        *month_out = shifted_month < 10 ? shifted_month + 3 : shifted_month - 9;
-        *year_out = (unsigned)(era * 400) + year_of_era + (*month_out <= 2);
-}
-
-static void put_digits(char *at, unsigned value, size_t width)
-{
-        for (; width > 0; value /= 10)
-                at[--width] = (char)('0' + value % 10);
-}
-
 void sql_time(struct sql *sql, int64_t time_us)
 {
         static const int64_t end_us = INT64_C(253402300800000000); /* 10000-01-01 */
@@ -182,18 +152,14 @@ void sql_time(struct sql *sql, int64_t time_us)
                 sql_raw(sql, "'no time of 1970-9999'");
                 return;
         }
-        int64_t seconds = time_us / 1000000;
-        unsigned year, month, day, second_of_day = (unsigned)(seconds % 86400);
-        civil_date(seconds / 86400, &year, &month, &day);
-        char text[] = "'0000-00-00 00:00:00.000000'";
-        put_digits(text + 1, year, 4);
-        put_digits(text + 6, month, 2);
-        put_digits(text + 9, day, 2);
-        put_digits(text + 12, second_of_day / 3600, 2);
-        put_digits(text + 15, second_of_day / 60 % 60, 2);
-        put_digits(text + 18, second_of_day % 60, 2);
-        put_digits(text + 21, (unsigned)(time_us % 1000000), 6);
-        append(sql, text, sizeof text - 1);
+        char *at = reserve(sql, TIME_TEXT_BYTES + 1);
+        if (at == NULL)
+                return;
+        *at++ = '\'';
+        time_print(at, time_us, ' ');
+        at += TIME_TEXT_BYTES - 1;
+        *at++ = '\'';
+        written(sql, at);
 }
 
 void sql_name(struct sql *sql, const char *name)

@@ -300,6 +300,7 @@ START_TEST(a_channel_without_a_profile_is_refused)
 {
         const struct record_header unknown = { "channel", "NOSUCH", 6 };
         const struct record_header prefix = { "channel", "ENVELOPE", 7 };
+        const struct record_header longer = { "channel", "ENVELOPE\0", 9 };
         const struct record_header bare = { "channel", NULL, 0 };
         static const char text[] = ENVELOPE("\"channel\":\"ENVELOPE\",");
         ck_assert_int_eq(decode("NOSUCH", NULL, text), PO_RECORD);
@@ -308,6 +309,7 @@ START_TEST(a_channel_without_a_profile_is_refused)
         ck_assert_str_eq(error.reason, "UNKNOWN_CHANNEL");
         unit_assert_not_in(error.text, "NOSUCH");
         ck_assert_int_eq(decode(NULL, &prefix, text), PO_RECORD);
+        ck_assert_int_eq(decode(NULL, &longer, text), PO_RECORD);
         ck_assert_int_eq(decode(NULL, &bare, text), PO_RECORD);
         ck_assert_str_eq(error.reason, "UNKNOWN_CHANNEL");
         ck_assert_int_eq(decode(NULL, NULL, "[1]"), PO_RECORD);

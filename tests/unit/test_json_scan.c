@@ -1,5 +1,7 @@
 #include "unit.h"
 
+#include <stdbool.h>
+
 #include "base/limits.h"
 #include "channel/json_scan.h"
 
@@ -188,6 +190,25 @@ START_TEST(a_complaint_never_shows_the_payload)
 }
 END_TEST
 
+/* Every byte at every place of a word: words are looked at as a whole. */
+START_TEST(a_byte_that_ends_or_breaks_a_string_is_seen_wherever_it_stands)
+{
+        enum { LENGTH = 26 };
+        for (int byte = 0; byte < 256; byte++)
+                for (size_t place = 1; place < LENGTH - 1; place++) {
+                        char text[LENGTH + 1] = "\"~~~~~~~~ aaaaaaa ZZZZZZZ\"";
+                        struct json_scan result;
+                        struct po_error error;
+                        bool plain = byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';
+                        text[place] = (char)byte;
+                        enum po_class kind = json_scan(text, LENGTH, NULL, &result, &error);
+                        ck_assert_msg((kind == PO_OK) == plain, "byte %d at %zu", byte, place);
+                        if (!plain)
+                                ck_assert_int_ge(error.place, (int64_t)place);
+                }
+}
+END_TEST
+
 UNIT_MAIN("json_scan", what_rfc_8259_allows_is_let_through,
           members_and_values_are_counted_with_repeated_ones,
           byte_order_mark_and_white_space_are_stepped_over,
@@ -196,4 +217,6 @@ UNIT_MAIN("json_scan", what_rfc_8259_allows_is_let_through,
           an_escaped_nul_and_half_a_surrogate_pair_are_refused,
           an_integer_beyond_64_bits_is_refused,
           the_deepest_nesting_is_let_through_and_one_more_level_is_refused,
-          more_values_than_a_record_may_have_are_refused, a_complaint_never_shows_the_payload)
+          more_values_than_a_record_may_have_are_refused,
+          a_byte_that_ends_or_breaks_a_string_is_seen_wherever_it_stands,
+          a_complaint_never_shows_the_payload)

@@ -119,6 +119,17 @@ START_TEST(a_json_string_too_long_is_cut_and_remembered)
 }
 END_TEST
 
+START_TEST(an_integer_is_put_and_cut_like_any_piece)
+{
+        start(8);
+        text_put_integer(&text, -42);
+        text_put_integer(&text, 0);
+        is("-420", false);
+        text_put_integer(&text, INT64_MIN);
+        is("-420-92", true);
+}
+END_TEST
+
 START_TEST(a_time_is_written_to_the_microsecond_in_utc)
 {
         char moment[64];
@@ -136,4 +147,4 @@ UNIT_MAIN("text", a_new_text_is_empty, pieces_are_put_one_after_the_other,
           what_fits_to_the_last_byte_is_not_cut, a_piece_too_long_is_cut_and_remembered,
           a_text_once_cut_stays_cut, room_for_nothing_but_the_end_holds_nothing,
           a_json_string_has_its_quotes_and_escapes, a_json_string_too_long_is_cut_and_remembered,
-          a_time_is_written_to_the_microsecond_in_utc)
+          an_integer_is_put_and_cut_like_any_piece, a_time_is_written_to_the_microsecond_in_utc)
