@@ -12,26 +12,37 @@ enum {
         RANGE_WAIT_MS = 2000,
 };
 
-void offsets_store(struct source *source, struct partition *partition, int64_t next)
-{
-        rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
-        rd_kafka_topic_partition_list_add(list, partition->topic, partition->number)->offset = next;
-        /* _STATE when it was taken away meanwhile: then it is the next owner's business. */
-        rd_kafka_resp_err_t code = rd_kafka_offsets_store(source->client, list);
-        rd_kafka_topic_partition_list_destroy(list);
-        if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
-                source->dirty = true;
-        else
-                log_info("store_ignored", "topic=%s partition=%d next=%lld code=%s",
-                         partition->topic, (int)partition->number, (long long)next,
-                         rd_kafka_err2name(code));
-}
-
 void offsets_pass_end(struct source *source, struct partition *partition)
 {
-        int64_t end = partition_pass_end(partition);
-        if (end != OFFSET_NONE)
-                offsets_store(source, partition, end);
+        if (partition_pass_end(partition) != OFFSET_NONE)
+                source->dirty = true;
+}
+
+/* For the commit that follows: only it needs them, so they are told once and not by each record. */
+static void store(struct source *source)
+{
+        const struct partitions *partitions = &source->partitions;
+        CLEANUP(client_list_free)
+        rd_kafka_topic_partition_list_t *list =
+                rd_kafka_topic_partition_list_new((int)partitions->count);
+        for (size_t i = 0; i < partitions->count; i++) {
+                struct partition *partition = &partitions->items[i];
+                if (!partition->assigned || partition->told == partition->stored)
+                        continue;
+                rd_kafka_topic_partition_list_add(list, partition->topic, partition->number)
+                        ->offset = partition->stored;
+                partition->told = partition->stored;
+        }
+        if (list->cnt == 0 ||
+            rd_kafka_offsets_store(source->client, list) == RD_KAFKA_RESP_ERR_NO_ERROR)
+                return;
+        /* _STATE when it was taken away meanwhile: then it is the next owner's business. */
+        for (int i = 0; i < list->cnt; i++)
+                if (list->elems[i].err != RD_KAFKA_RESP_ERR_NO_ERROR)
+                        log_info("store_ignored", "topic=%s partition=%d next=%lld code=%s",
+                                 list->elems[i].topic, (int)list->elems[i].partition,
+                                 (long long)list->elems[i].offset,
+                                 rd_kafka_err2name(list->elems[i].err));
 }
 
 void offsets_tick(struct source *source, int64_t now_ms)
@@ -40,6 +51,7 @@ void offsets_tick(struct source *source, int64_t now_ms)
                 return;
         source->dirty = false;
         source->next_commit_ms = now_ms + COMMIT_EVERY_MS;
+        store(source);
         rd_kafka_resp_err_t code = rd_kafka_commit(source->client, NULL, 1);
         if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
                 log_warn("commit_failed", "code=%s", rd_kafka_err2name(code));
@@ -76,6 +88,7 @@ static void commit_answered(rd_kafka_t *client, rd_kafka_resp_err_t code,
 rd_kafka_resp_err_t offsets_commit(struct source *source, int timeout_ms)
 {
         int64_t deadline_ms = clock_ms() + timeout_ms;
+        store(source);
         rd_kafka_resp_err_t code = rd_kafka_commit_queue(source->client, NULL, source->commits,
                                                          commit_answered, source);
         if (code != RD_KAFKA_RESP_ERR_NO_ERROR)

@@ -306,7 +306,7 @@ void source_store(struct source *source, const struct record *record)
         if (partition == NULL)
                 return;
         if (partition_settle(partition, record->offset + 1))
-                offsets_store(source, partition, record->offset + 1);
+                source->dirty = true;
         offsets_pass_end(source, partition);
 }
 

@@ -61,7 +61,8 @@ PO_MUST_USE enum po_class source_take(struct source *source, int wait_ms,
                                       struct po_error *error);
 
 /*
- * Everything of this record's partition up to and including it is settled: stores its offset + 1.
+ * Everything of this record's partition up to and including it is settled: its offset + 1
+ * is stored and goes with the next commit.
  * Ignored when the partition was taken away meanwhile. Asserts that it is not beyond a hold.
  */
 void source_store(struct source *source, const struct record *record);

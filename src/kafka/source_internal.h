@@ -34,7 +34,7 @@ struct source {
         int64_t deadline_ms;   /* of source_close(); INT64_MAX while running */
         unsigned rebalances;
 
-        bool dirty; /* something was stored since the last commit was sent */
+        bool dirty; /* something was settled since the last commit was sent */
         int64_t next_commit_ms;
         unsigned commits_sent, commits_answered; /* of those that are waited for */
         rd_kafka_resp_err_t commit_result;       /* the latest of them */
@@ -98,10 +98,11 @@ void flow_retry(struct source *source, struct partition *partition, const char *
 int64_t flow_due_ms(const struct source *source);
 
 /* offsets.c: committed offsets. */
-void offsets_store(struct source *source, struct partition *partition, int64_t next);
+/* The end that was met goes with the next commit, if all before it is settled. */
 void offsets_pass_end(struct source *source, struct partition *partition);
+/* Once a second: stores what is settled and commits it. */
 void offsets_tick(struct source *source, int64_t now_ms);
-/* Commits what is stored and waits. _NO_OFFSET (nothing to commit) is OK. */
+/* Stores what is settled, commits it, and waits. _NO_OFFSET (nothing to commit) is OK. */
 rd_kafka_resp_err_t offsets_commit(struct source *source, int timeout_ms);
 void offsets_committed(rd_kafka_t *client, rd_kafka_resp_err_t code,
                        rd_kafka_topic_partition_list_t *list, void *opaque);

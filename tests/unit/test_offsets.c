@@ -112,6 +112,34 @@ START_TEST(a_commit_that_fails_is_sent_again)
 }
 END_TEST
 
+START_TEST(one_commit_takes_what_is_settled_of_every_partition_and_nothing_more)
+{
+        struct world world = world_open(2);
+        world_produce(&world, 0, 0, 3);
+        world_produce(&world, 1, 0, 3);
+        struct source *source = world_source(&world, 10);
+        int64_t settled[2] = { 0, 0 };
+        while (settled[0] < 2 || settled[1] < 2) {
+                const struct record *records = NULL;
+                size_t count = world_take(source, WORLD_WAIT_MS, &records);
+                ck_assert_uint_ge(count, 1);
+                for (size_t i = 0; i < count; i++)
+                        if (records[i].offset < 2) {
+                                source_store(source, &records[i]);
+                                settled[records[i].partition] = records[i].offset + 1;
+                        }
+        }
+        int64_t end_ms = clock_ms() + WORLD_WAIT_MS;
+        while ((world_committed(&world, 0) != 2 || world_committed(&world, 1) != 2) &&
+               clock_ms() < end_ms)
+                take_for(source, 100);
+        world_source_close(source);
+        ck_assert_int_eq(world_committed(&world, 0), 2);
+        ck_assert_int_eq(world_committed(&world, 1), 2);
+        world_close(&world);
+}
+END_TEST
+
 START_TEST(an_empty_partition_gets_an_offset_once_its_end_was_met)
 {
         struct world world = world_open(1);
@@ -129,4 +157,6 @@ UNIT_MAIN("offsets",
           a_partition_without_an_offset_begins_at_its_beginning_and_another_at_its_offset,
           a_partition_whose_offset_is_out_of_range_stops_with_one_alarm_and_the_others_flow,
           an_offset_that_cannot_be_read_at_the_assignment_is_asked_for_again,
-          a_commit_that_fails_is_sent_again, an_empty_partition_gets_an_offset_once_its_end_was_met)
+          a_commit_that_fails_is_sent_again,
+          one_commit_takes_what_is_settled_of_every_partition_and_nothing_more,
+          an_empty_partition_gets_an_offset_once_its_end_was_met)
