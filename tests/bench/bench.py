@@ -27,6 +27,8 @@ BUILD = pathlib.Path(os.environ.get("POSTONCE_BENCH_BUILD") or ROOT / "build-ben
 TICKS = os.sysconf("SC_CLK_TCK")
 ROWS_A_STATEMENT = 2000
 MESSAGE_BYTES = 700
+PATIENCE_S = 3600
+RSS_AT = (10, 50, 90)  # percent of a drain's time
 
 
 def inside_services(db):
@@ -95,6 +97,13 @@ def messages(count, seed=20261130, duplicates=5, distance=2000):
 
 # ---- the world of one round
 
+class PatientDatabase(Database):
+    """Checks over tens of millions of rows take their time."""
+
+    def connect(self, **options):
+        return super().connect(**{"read_timeout": PATIENCE_S, **options})
+
+
 class World:
     """A database with tables and a topic of its own. settings: changes of the configuration."""
 
@@ -102,7 +111,8 @@ class World:
         self.directory = pathlib.Path(directory)
         self.server = services.database(db_name)
         self.broker = services.kafka[0]
-        self.db = Database(self.server)
+        self.db = PatientDatabase(self.server)
+        self.claims_before = 0  # the last claim that is not of this round
         self.kafka = Kafka(f"{self.broker.host}:{self.broker.port}", services.kafka)
         self.topic = self.kafka.topic(partitions)
         self.partitions = partitions
@@ -178,62 +188,91 @@ class Meter:
         return {name: after[name] - self.before[name] for name in after}
 
 
-def peak_rss_kb(pid):
-    """The largest resident size so far, 0 when it is gone. (wait4's figure counts what it was forked from.)"""
+def rss_kb(pid):
+    """(resident now, the most so far), None when it is gone. (wait4's figure counts what it was forked from.)"""
     try:
         status = pathlib.Path(f"/proc/{pid}/status").read_text()
     except OSError:
-        return 0
-    return int(status.partition("VmHWM:")[2].split()[0]) if "VmHWM:" in status else 0
+        return None
+    found = {name: int(status.partition(name)[2].split()[0]) for name in ("VmRSS:", "VmHWM:") if name in status}
+    return (found["VmRSS:"], found["VmHWM:"]) if len(found) == 2 else None
 
 
-def drain(world, workers):
-    """A pool to the end of the topic; (CPU seconds of the workers, their largest peak RSS in kB, wall seconds)."""
-    log = open(world.directory / "workers.log", "ab")
-    began = time.monotonic()
-    pool = [subprocess.Popen([BUILD / "postonce", "run", "--until-end", "--config", world.config_file],
-                             stdin=subprocess.DEVNULL, stdout=log, stderr=log) for _ in range(workers)]
-    cpu, peak = 0.0, 0
-    while pool:
-        for worker in list(pool):
-            peak = max(peak, peak_rss_kb(worker.pid))
-            ended, status, usage = os.wait4(worker.pid, os.WNOHANG)
-            if not ended:
-                continue
-            pool.remove(worker)
-            worker.returncode = os.waitstatus_to_exitcode(status)
-            assert worker.returncode == 0, f"a worker ended with {worker.returncode}: {log.name}"
-            cpu += usage.ru_utime + usage.ru_stime
-        time.sleep(0.05)
-    return cpu, peak, time.monotonic() - began
+class Pool:
+    """Workers that drain the topic to its end: their CPU, and each one's memory while they do."""
+
+    def __init__(self, world, workers, prefix=()):
+        self.log, self.cpu_s = open(world.directory / "workers.log", "ab"), 0.0
+        self.began = time.monotonic()
+        command = [*prefix, BUILD / "postonce", "run", "--until-end", "--config", world.config_file]
+        self.running = [subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
+                        for _ in range(workers)]
+        self.memory = {worker.pid: [] for worker in self.running}  # [(seconds since the start, kB now, most kB)]
+
+    def wait(self):
+        while self.running:
+            for worker in list(self.running):
+                self._look(worker)
+            time.sleep(0.05)
+        self.wall_s = time.monotonic() - self.began
+        self.log.close()
+
+    def _look(self, worker):
+        found = rss_kb(worker.pid)
+        if found:
+            self.memory[worker.pid].append((time.monotonic() - self.began, *found))
+        ended, status, usage = os.wait4(worker.pid, os.WNOHANG)
+        if not ended:
+            return
+        self.running.remove(worker)
+        worker.returncode = os.waitstatus_to_exitcode(status)
+        assert worker.returncode == 0, f"a worker ended with {worker.returncode}: {self.log.name}"
+        self.cpu_s += usage.ru_utime + usage.ru_stime
+
+    def rss_mb(self, percent):
+        """The largest worker's, that much of the time into the run."""
+        at = self.wall_s * percent / 100
+        return max((min(seen, key=lambda one: abs(one[0] - at))[1] for seen in self.memory.values() if seen),
+                   default=0) / 1024
+
+    def peak_rss_mb(self):
+        return max((seen[-1][2] for seen in self.memory.values() if seen), default=0) / 1024
 
 
-def steady_rate(db, table="outcome", column="settled_at"):
+def drain(world, workers, count):
+    """A pool to the end of the topic, which has count messages; its figures, CPU by the message."""
+    meter = Meter(world)
+    pool = Pool(world, workers)
+    pool.wait()
+    servers, micro = meter.stop(), 1e6 / count
+    return {"wall_s": pool.wall_s, "worker_cpu_us": pool.cpu_s * micro,
+            "database_cpu_us": servers["database"] * micro, "broker_cpu_us": servers["broker"] * micro,
+            **{f"worker_rss_mb_at_{percent}": pool.rss_mb(percent) for percent in RSS_AT},
+            "worker_peak_rss_mb": pool.peak_rss_mb(),
+            "others_cpu_s": servers["machine"] - pool.cpu_s - servers["database"] - servers["broker"]}
+
+
+def steady_rate(world, table="outcome", column="settled_at"):
     """Rows a second between the first and the last tenth, by the database's clock; and how many this round wrote."""
-    ours = f"{table} WHERE source_topic <> 'bench-before'"
-    count = db.value(f"SELECT COUNT(*) FROM {ours}")
-    at = [db.value(f"SELECT {column} FROM {ours} ORDER BY {column} LIMIT 1 OFFSET {count * part // 10}")
+    ours = f"{table} WHERE {'id' if table == 'claim' else 'claim_id'} > {world.claims_before}"
+    count = world.db.value(f"SELECT COUNT(*) FROM {ours}")
+    at = [world.db.value(f"SELECT {column} FROM {ours} ORDER BY {column} LIMIT 1 OFFSET {count * part // 10}")
           for part in (1, 9)]
     seconds = (at[1] - at[0]).total_seconds()
     return (count * 9 // 10 - count // 10) / seconds if seconds > 0 else float("nan"), count
 
 
-def product_round(world, values, distinct, workers, register=True):
+def product_round(world, values, distinct, workers, register=True, verify=True):
     """Publishes, drains, verifies; the figures of one round."""
     if register:
         world.register(range(distinct))
     world.publish(values)
-    meter = Meter(world)
-    cpu, peak, wall = drain(world, workers)
-    servers = meter.stop()
-    rate, count = steady_rate(world.db)
+    figures = drain(world, workers, len(values))
+    rate, count = steady_rate(world)
     assert count == distinct, f"{count} of {distinct} were settled: {world.directory}/workers.log"
-    violations = world.db.violations()
+    violations = world.db.violations() if verify else []
     assert not violations, "tests/invariants.sql:\n" + "\n".join(violations)
-    micro = 1e6 / len(values)
-    return {"rate": rate, "wall_s": wall, "worker_cpu_us": cpu * micro, "database_cpu_us": servers["database"] * micro,
-            "broker_cpu_us": servers["broker"] * micro, "worker_peak_rss_mb": peak / 1024,
-            "others_cpu_s": servers["machine"] - cpu - servers["database"] - servers["broker"]}
+    return {"rate": rate, **figures}
 
 
 def ceiling_round(world, count, connections, batch=BATCH):
@@ -245,9 +284,9 @@ def ceiling_round(world, count, connections, batch=BATCH):
                            "--connections", str(connections), "--batch", str(batch)], check=True, text=True,
                           stdout=subprocess.PIPE, env={**os.environ, "POSTONCE_BENCH_PASSWORD": world.db.password})
     servers, own = meter.stop(), json.loads(done.stdout)
-    rate, settled = steady_rate(world.db)
+    rate, settled = steady_rate(world)
     joined = world.db.value("SELECT COUNT(*) FROM outcome o JOIN claim c ON c.id = o.claim_id"
-                            " WHERE o.source_topic <> 'bench-before'")
+                            f" WHERE o.claim_id > {world.claims_before}")
     assert settled == joined == count and world.db.value("SELECT SUM(amount) FROM balance") == 0
     return {"rate": rate, "wall_s": own["seconds"], "client_cpu_us": own["cpu_seconds"] * 1e6 / count,
             "database_cpu_us": servers["database"] * 1e6 / count}
@@ -292,10 +331,12 @@ LOAD_CHUNK = 200_000
 
 
 def load(world, rows):
-    """Settled claims with outcomes and two entries each, of orders long gone; server-side, in chunks."""
+    """Settled claims with outcomes and two entries each, of orders long gone; server-side, in chunks, not in the
+    binary log, which would take as much disk again."""
     if not rows:
         return
     db = world.db
+    db.execute("SET SESSION sql_log_bin = 0")
     db.execute("CREATE TABLE bench_number (n INT PRIMARY KEY)")
     for at in range(0, LOAD_CHUNK, ROWS_A_STATEMENT * 10):
         db.execute("INSERT INTO bench_number VALUES " + ",".join(
@@ -306,9 +347,11 @@ def load(world, rows):
                                                    " ORDER BY id"))
     for base in range(0, rows, LOAD_CHUNK):
         _load_chunk(db, base, min(LOAD_CHUNK, rows - base), first, second)
-    db.execute("INSERT INTO balance (account_id, slot, amount) SELECT account_id, 0, SUM(amount) FROM entry"
-               " GROUP BY account_id")
+    db.execute("INSERT INTO balance (account_id, slot, amount) VALUES (%s, 0, %s), (%s, 0, %s)",
+               first, 1000 * rows, second, -1000 * rows)
     db.execute("DROP TABLE bench_number")
+    db.execute("SET SESSION sql_log_bin = 1")
+    world.claims_before = rows
 
 
 def _load_chunk(db, base, rows, first, second):

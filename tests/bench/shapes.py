@@ -2,7 +2,6 @@
 import collections
 import random
 
-import bench
 from bench import drain, encode, message, messages, padding, product_round, steady_rate
 
 Shape = collections.namedtuple("Shape", "run world what")
@@ -21,14 +20,10 @@ def all_duplicates(world, count, workers):
     values, distinct = messages(count, duplicates=0)
     first = product_round(world, values, distinct, workers)
     world.publish(values)
-    meter = bench.Meter(world)
-    cpu, peak, wall = drain(world, workers)
-    servers = meter.stop()
-    rate, _ = steady_rate(world.db, "claim", "last_seen_at")
+    figures = drain(world, workers, count)
+    rate, _ = steady_rate(world, "claim", "last_seen_at")
     assert world.db.value("SELECT MIN(deliveries) FROM claim") == 2
-    return {"rate": rate, "posting_rate": first["rate"], "times_posting": rate / first["rate"], "wall_s": wall,
-            "worker_cpu_us": cpu * 1e6 / count, "database_cpu_us": servers["database"] * 1e6 / count,
-            "worker_peak_rss_mb": peak / 1024}
+    return {"rate": rate, "posting_rate": first["rate"], "times_posting": rate / first["rate"], **figures}
 
 
 def one_order(world, count, workers):
@@ -61,14 +56,11 @@ def early(world, count, workers):
     values = [(number, encode(message(number), text)) for number in range(count)]
     world.register([number for number in range(count) if number % 10])
     world.publish(values)
-    meter = bench.Meter(world)
-    cpu, peak, wall = drain(world, workers)
-    servers = meter.stop()
-    rate, settled = steady_rate(world.db)
+    figures = drain(world, workers, count)
+    rate, settled = steady_rate(world)
     assert settled == count - len(range(0, count, 10))
     assert world.db.value("SELECT COUNT(*) FROM parked") == count - settled
-    return {"rate": rate, "wall_s": wall, "worker_cpu_us": cpu * 1e6 / count,
-            "database_cpu_us": servers["database"] * 1e6 / count, "worker_peak_rss_mb": peak / 1024}
+    return {"rate": rate, **figures}
 
 
 SHAPES = {

@@ -20,15 +20,24 @@ def bench(program, *arguments):
 @pytest.mark.usefixtures("services")
 def test_benchmark_drains_verifies_and_sets_itself_beside_the_ceiling(services):
     for database in services.databases:
-        found = bench("run", "--messages", 2000, "--rounds", 1, "--rows-before", 1000, "--db", database.name)
+        found = bench("run", "--messages", 2000, "--rounds", 1, "--rows-before", 1000, "--batch", 100,
+                      "--db", database.name)
         assert found["ratio"] > 0 and found["ceiling"]["rate"]["median"] > 0
-        assert found["product"]["worker_peak_rss_mb"]["median"] > 1
+        product = {name: figure["median"] for name, figure in found["product"].items()}
+        assert 1 < product["worker_rss_mb_at_50"] <= product["worker_peak_rss_mb"]
 
 
 @pytest.mark.usefixtures("services")
 def test_loads_hard_on_one_place_are_drained_and_verified():
-    found = bench("skew", "--messages", 1000, "--rounds", 1, "--shapes", "garbage,early,all-duplicates")
-    assert set(found["shapes"]) == {"garbage", "early", "all-duplicates"}
+    shapes = {"one-order", "one-account", "one-partition", "all-duplicates", "garbage", "early", "four-on-one-account"}
+    found = bench("skew", "--messages", 1000, "--rounds", 1)
+    assert set(found["shapes"]) == shapes and all(one["rate"]["median"] > 0 for one in found["shapes"].values())
+
+
+@pytest.mark.usefixtures("services")
+def test_growth_sets_full_tables_beside_empty_ones():
+    found = bench("growth", "--rows", 3000, "--messages", 1000, "--rounds", 1)
+    assert found["ratio"] > 0 and set(found["bytes_a_row"]) == {"claim", "outcome", "entry"}
 
 
 @pytest.mark.usefixtures("services")
