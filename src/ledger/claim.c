@@ -8,14 +8,37 @@
 #include "channel/fingerprint.h"
 #include "ledger/attempt.h"
 #include "ledger/review.h"
+#include "mysql/bulk.h"
 
 struct claims {
         struct db *db;
         struct sql sql;
+        struct bulk *rows;
         size_t capacity;
         struct posting **sorted;   /* by key, then turn */
         struct attempts *attempts; /* NULL unless strict.unfinished */
 };
+
+/* A read of what is fresh, by number, is worth a round trip of its own from so many rows on. */
+enum { FRESH_MIN = BULK_SOME };
+
+#define CLAIM_COLUMNS                                                                              \
+        "INSERT INTO claim (tenant_id, idem_key, channel, event_type, order_no, amount, currency," \
+        " payload_hash, hash_version, source_topic, source_partition, source_offset, deliveries,"  \
+        " created_at, last_seen_at"
+#define CLAIM_VALUES "?,?,?,?,?,?,?,?,?,?,?,?,?,UTC_TIMESTAMP(6),UTC_TIMESTAMP(6)"
+#define CLAIM_TYPES  "ittttitbitiii"
+#define CLAIM_SEEN                                                                                 \
+        " ON DUPLICATE KEY UPDATE deliveries = deliveries + VALUES(deliveries),"                   \
+        " last_seen_at = VALUES(last_seen_at)"
+static const struct bulk_form CLAIM_FORM = { .insert = CLAIM_COLUMNS ") VALUES ",
+                                             .row = "(" CLAIM_VALUES ")",
+                                             .types = CLAIM_TYPES,
+                                             .ending = CLAIM_SEEN };
+static const struct bulk_form CLAIM_FORM_STRICT = { .insert = CLAIM_COLUMNS ", made_by) VALUES ",
+                                                    .row = "(" CLAIM_VALUES ",?)",
+                                                    .types = CLAIM_TYPES "b",
+                                                    .ending = CLAIM_SEEN };
 
 enum po_class claims_open(struct claims **claims_out, struct db *db, size_t capacity,
                           struct po_error *error)
@@ -28,7 +51,7 @@ enum po_class claims_open(struct claims **claims_out, struct db *db, size_t capa
                 return po_fail(error, PO_SYSTEMIC, 0, "out of memory for %zu claims", capacity);
         claims->db = db;
         claims->capacity = capacity;
-        return PO_OK;
+        return bulk_open(&claims->rows, db, &CLAIM_FORM, error);
 }
 
 void claims_close(struct claims *claims)
@@ -36,6 +59,7 @@ void claims_close(struct claims *claims)
         if (claims == NULL)
                 return;
         attempts_close(claims->attempts);
+        bulk_close(claims->rows);
         sql_free(&claims->sql);
         free(claims->sorted);
         free(claims);
@@ -43,6 +67,10 @@ void claims_close(struct claims *claims)
 
 enum po_class claims_be_strict(struct claims *claims, struct po_error *error)
 {
+        bulk_close(claims->rows);
+        claims->rows = NULL;
+        if (bulk_open(&claims->rows, claims->db, &CLAIM_FORM_STRICT, error) != PO_OK)
+                return error->kind;
         return attempts_open(&claims->attempts, error);
 }
 
@@ -109,69 +137,54 @@ static size_t group_end(const struct claims *claims, size_t first, size_t count)
         return end;
 }
 
-static void write_claim(struct claims *claims, const struct posting *posting, size_t deliveries)
+static void add_claim(struct claims *claims, const struct posting *posting, size_t deliveries)
 {
-        struct sql *sql = &claims->sql;
+        struct bulk *rows = claims->rows;
         const struct po_notification *notification = posting->notification;
-        sql_integer(sql, notification->tenant_id);
-        sql_raw(sql, ",");
-        sql_text(sql, notification->key);
-        sql_raw(sql, ",");
-        sql_text(sql, notification->channel);
-        sql_raw(sql, ",");
-        sql_text(sql, notification->event);
-        sql_raw(sql, ",");
-        sql_text(sql, notification->order_no);
-        sql_raw(sql, ",");
+        bulk_integer(rows, notification->tenant_id);
+        bulk_text(rows, notification->key);
+        bulk_text(rows, notification->channel);
+        bulk_text(rows, notification->event);
+        bulk_text(rows, notification->order_no);
         if (notification->amount_kind == PO_AMOUNT_NONE) {
-                sql_raw(sql, "NULL,NULL,");
+                bulk_null(rows);
+                bulk_null(rows);
         } else {
-                sql_integer(sql, notification->amount_minor);
-                sql_raw(sql, ",");
-                sql_text(sql, notification->currency);
-                sql_raw(sql, ",");
+                bulk_integer(rows, notification->amount_minor);
+                bulk_text(rows, notification->currency);
         }
-        sql_binary(sql, notification->fingerprint, PO_FINGERPRINT_BYTES);
-        sql_raw(sql, ",");
-        sql_integer(sql, notification->fingerprint_version);
-        sql_raw(sql, ",");
-        sql_text(sql, posting->record->topic);
-        sql_raw(sql, ",");
-        sql_integer(sql, posting->record->partition);
-        sql_raw(sql, ",");
-        sql_integer(sql, posting->record->offset);
-        sql_raw(sql, ",");
-        sql_integer(sql, (int64_t)deliveries);
-        sql_raw(sql, ",UTC_TIMESTAMP(6),UTC_TIMESTAMP(6)");
-        if (claims->attempts != NULL) {
-                sql_raw(sql, ",");
-                sql_binary(sql, attempts_maker(claims->attempts), MAKER_BYTES);
-        }
+        bulk_binary(rows, notification->fingerprint, PO_FINGERPRINT_BYTES);
+        bulk_integer(rows, notification->fingerprint_version);
+        bulk_text(rows, posting->record->topic);
+        bulk_integer(rows, posting->record->partition);
+        bulk_integer(rows, posting->record->offset);
+        bulk_integer(rows, (int64_t)deliveries);
+        if (claims->attempts != NULL)
+                bulk_binary(rows, attempts_maker(claims->attempts), MAKER_BYTES);
+}
+
+/* Several statements are one commit. Its answer lost, they are sent again, like one's. */
+static enum po_class run_in_transaction(struct claims *claims, struct po_error *error)
+{
+        if (db_begin(claims->db, error) != PO_OK)
+                return error->kind;
+        enum po_class kind = db_end(claims->db, bulk_run(claims->rows, NULL, error), error);
+        if (kind == PO_UNCERTAIN)
+                kind = error->kind = PO_TRANSIENT;
+        return kind;
 }
 
 /* Sorted by key: two workers that claim the same keys wait for each other in one order. */
-static const char CLAIM_INSERT[] =
-        "INSERT INTO claim (tenant_id, idem_key, channel, event_type, order_no, amount, currency,"
-        " payload_hash, hash_version, source_topic, source_partition, source_offset, deliveries,"
-        " created_at, last_seen_at";
-static const char CLAIM_SEEN[] =
-        " ON DUPLICATE KEY UPDATE deliveries = deliveries + VALUES(deliveries),"
-        " last_seen_at = VALUES(last_seen_at)";
-
 static enum po_class insert_claims(struct claims *claims, size_t count, struct po_error *error)
 {
-        struct sql *sql = &claims->sql;
-        sql_reset(sql);
-        sql_raw(sql, CLAIM_INSERT);
-        sql_raw(sql, claims_are_strict(claims) ? ", made_by) VALUES " : ") VALUES ");
+        bulk_reset(claims->rows);
         for (size_t first = 0, end; first < count; first = end) {
                 end = group_end(claims, first, count);
-                sql_raw(sql, first == 0 ? "(" : ",(");
-                write_claim(claims, claims->sorted[first], end - first);
-                sql_raw(sql, ")");
+                add_claim(claims, claims->sorted[first], end - first);
         }
-        sql_raw(sql, CLAIM_SEEN);
-        return db_exec(claims->db, sql, NULL, error);
+        if (bulk_statements(bulk_rows(claims->rows)) > 1)
+                return run_in_transaction(claims, error);
+        return bulk_run(claims->rows, NULL, error);
 }
 
 static const char CLAIM_READ[] =
@@ -184,6 +197,10 @@ static const char CLAIM_READ_STRICT[] =
         "')";
 static const char CLAIM_READ_FROM[] =
         " FROM claim c FORCE INDEX (uk_idem) LEFT JOIN outcome o ON o.claim_id = c.id WHERE ";
+
+static const char CLAIM_READ_FRESH[] =
+        "SELECT c.tenant_id, c.idem_key, c.id, c.deliveries, c.payload_hash, c.hash_version,"
+        " NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM claim c FORCE INDEX (PRIMARY) WHERE ";
 
 static void write_keys(struct claims *claims, size_t count)
 {
@@ -363,12 +380,11 @@ static enum po_class decide_group(struct claims *claims, size_t first, size_t en
         return PO_OK;
 }
 
-enum po_class claims_read(struct claims *claims, struct posting **postings, size_t count,
-                          struct po_error *error)
+/* The sorted postings, whose claims are there. */
+static enum po_class read_sorted(struct claims *claims, size_t count, struct po_error *error)
 {
         if (count == 0)
                 return PO_OK;
-        sort_postings(claims, postings, count);
         sql_reset(&claims->sql);
         sql_raw(&claims->sql, CLAIM_READ);
         if (claims->attempts != NULL)
@@ -396,6 +412,77 @@ enum po_class claims_read(struct claims *claims, struct posting **postings, size
         return PO_OK;
 }
 
+enum po_class claims_read(struct claims *claims, struct posting **postings, size_t count,
+                          struct po_error *error)
+{
+        sort_postings(claims, postings, count);
+        return read_sorted(claims, count, error);
+}
+
+/* Inserted rows count one, updated ones two. */
+static size_t fresh_rows(const struct bulk_sent *sent)
+{
+        uint64_t affected = sent->result.affected_rows;
+        return affected <= 2 * sent->rows ? (size_t)(2 * sent->rows - affected) : 0;
+}
+
+/*
+ * Asks for what the statements inserted by the numbers that a server gives out for one statement,
+ * one behind the other; false: not worth it. Where it does otherwise, or others inserted in
+ * between, less is found, and never more: a row is known by its key.
+ */
+static bool ask_for_fresh(struct claims *claims)
+{
+        size_t statements, fresh = 0, ranges = 0;
+        const struct bulk_sent *sent = bulk_sent(claims->rows, &statements);
+        struct sql *sql = &claims->sql;
+        sql_reset(sql);
+        sql_raw(sql, CLAIM_READ_FRESH);
+        for (size_t i = 0; i < statements; i++) {
+                if (fresh_rows(&sent[i]) == 0)
+                        continue;
+                fresh += fresh_rows(&sent[i]);
+                int64_t id = (int64_t)sent[i].result.insert_id;
+                sql_raw(sql, ranges++ == 0 ? "c.id BETWEEN " : " OR c.id BETWEEN ");
+                sql_integer(sql, id);
+                sql_raw(sql, " AND ");
+                sql_integer(sql, id + (int64_t)sent[i].rows - 1);
+        }
+        return fresh >= FRESH_MIN;
+}
+
+/* Moves those to the front that have no claim yet; how many there are. */
+static size_t keep_unread(struct claims *claims, size_t count)
+{
+        size_t kept = 0;
+        for (size_t i = 0; i < count; i++)
+                if (claims->sorted[i]->claim_id == 0)
+                        claims->sorted[kept++] = claims->sorted[i];
+        return kept;
+}
+
+/*
+ * A claim that only this statement delivered is ours: nobody else can have settled it. (If somebody
+ * has since, he delivered it, and the fence says so.)
+ */
+static enum po_class read_fresh(struct claims *claims, size_t *count, struct po_error *error)
+{
+        enum po_class kind = PO_OK;
+        if (claims->attempts != NULL || !ask_for_fresh(claims))
+                return PO_OK;
+        if (db_query(claims->db, &claims->sql, error) != PO_OK)
+                return po_within(error, "read fresh claims");
+        while (kind == PO_OK && db_next_row(claims->db)) {
+                size_t first = find_group(claims, *count);
+                size_t end = first < *count ? group_end(claims, first, *count) : *count;
+                if (first < end && db_integer(claims->db, 3) == (int64_t)(end - first))
+                        kind = decide_group(claims, first, end, error);
+        }
+        db_rows_end(claims->db);
+        *count = keep_unread(claims, *count);
+        return kind;
+}
+
 enum po_class claims_acquire(struct claims *claims, struct posting **postings, size_t count,
                              struct po_error *error)
 {
@@ -403,7 +490,11 @@ enum po_class claims_acquire(struct claims *claims, struct posting **postings, s
         if (count == 0)
                 return PO_OK;
         sort_postings(claims, postings, count);
+        for (size_t i = 0; i < count; i++)
+                postings[i]->claim_id = 0;
         if (insert_claims(claims, count, error) != PO_OK)
                 return po_within(error, "claim %zu notifications", count);
-        return claims_read(claims, postings, count, error);
+        if (read_fresh(claims, &count, error) != PO_OK)
+                return error->kind;
+        return read_sorted(claims, count, error);
 }

@@ -7,6 +7,7 @@
 
 #include "base/checked.h"
 #include "ledger/rules.h"
+#include "mysql/bulk.h"
 
 struct change {
         int64_t account_id;
@@ -22,6 +23,7 @@ struct reversed {
 
 struct entries {
         struct accounts *accounts;
+        struct bulk *rows;
         size_t reversed_count;
         struct reversed *reversed;
         size_t capacity;
@@ -30,8 +32,15 @@ struct entries {
         bool at_border; /* the last move was refused: a balance would have left 64 bits */
 };
 
-enum po_class entries_open(struct entries **entries_out, struct accounts *accounts, size_t capacity,
-                           struct po_error *error)
+static const struct bulk_form ENTRY_FORM = {
+        .insert = "INSERT INTO entry (claim_id, line, account_id, amount, currency) VALUES ",
+        .row = "(?,?,?,?,?)",
+        .types = "iiiit",
+        .ending = "",
+};
+
+enum po_class entries_open(struct entries **entries_out, struct db *db, struct accounts *accounts,
+                           size_t capacity, struct po_error *error)
 {
         struct entries *entries = calloc(1, sizeof *entries);
         *entries_out = entries;
@@ -43,13 +52,14 @@ enum po_class entries_open(struct entries **entries_out, struct accounts *accoun
         }
         if (entries == NULL || entries->changes == NULL || entries->reversed == NULL)
                 return po_fail(error, PO_SYSTEMIC, 0, "out of memory for the entries");
-        return PO_OK;
+        return bulk_open(&entries->rows, db, &ENTRY_FORM, error);
 }
 
 void entries_close(struct entries *entries)
 {
         if (entries == NULL)
                 return;
+        bulk_close(entries->rows);
         free(entries->changes);
         free(entries->reversed);
         free(entries);
@@ -106,20 +116,14 @@ enum po_class entries_want_accounts(struct entries *entries, const struct postin
         return want_lines(entries, posting, rule->suspense, rule->suspense_count, error);
 }
 
-static void write_entry(struct entries *entries, struct sql *sql, const struct posting *posting,
-                        size_t line, const struct change *change, const char *currency)
+static void add_entry(struct entries *entries, const struct posting *posting, size_t line,
+                      const struct change *change, const char *currency)
 {
-        sql_raw(sql, entries->changes_count == 0 ? "(" : ",(");
-        sql_integer(sql, posting->claim_id);
-        sql_raw(sql, ",");
-        sql_integer(sql, (int64_t)line);
-        sql_raw(sql, ",");
-        sql_integer(sql, change->account_id);
-        sql_raw(sql, ",");
-        sql_integer(sql, change->amount);
-        sql_raw(sql, ",");
-        sql_text(sql, currency);
-        sql_raw(sql, ")");
+        bulk_integer(entries->rows, posting->claim_id);
+        bulk_integer(entries->rows, (int64_t)line);
+        bulk_integer(entries->rows, change->account_id);
+        bulk_integer(entries->rows, change->amount);
+        bulk_text(entries->rows, currency);
         assert(entries->changes_count < entries->capacity);
         entries->changes[entries->changes_count++] = *change;
 }
@@ -127,7 +131,6 @@ static void write_entry(struct entries *entries, struct sql *sql, const struct p
 /* The lines of one posting as they are written. */
 struct writing {
         struct entries *entries;
-        struct sql *sql;
         const struct posting *posting;
         size_t line;
         int64_t sum;
@@ -150,8 +153,7 @@ static enum po_class add_side(struct writing *writing, const char *template, int
         if (change.account_id == 0)
                 return po_fail(error, PO_BUG, 0, "account %s was not made", code);
         writing->sum += amount;
-        write_entry(writing->entries, writing->sql, posting, writing->line++, &change,
-                    posting->currency);
+        add_entry(writing->entries, posting, writing->line++, &change, posting->currency);
         return PO_OK;
 }
 
@@ -194,16 +196,16 @@ static enum po_class add_reversal(struct writing *writing, struct po_error *erro
                                        writing->posting->notification->key);
                 struct change change = { reversed->change.account_id, -reversed->change.amount };
                 writing->sum += change.amount;
-                write_entry(writing->entries, writing->sql, writing->posting, writing->line++,
-                            &change, reversed->currency);
+                add_entry(writing->entries, writing->posting, writing->line++, &change,
+                          reversed->currency);
         }
         return PO_OK;
 }
 
-static enum po_class add_posting(struct entries *entries, struct sql *sql,
-                                 const struct posting *posting, struct po_error *error)
+static enum po_class add_posting(struct entries *entries, const struct posting *posting,
+                                 struct po_error *error)
 {
-        struct writing writing = { entries, sql, posting, 0, 0 };
+        struct writing writing = { entries, posting, 0, 0 };
         const struct event_rule *rule = posting->rule;
         enum po_class kind;
         if (posting->reverses != 0)
@@ -259,16 +261,13 @@ enum po_class entries_insert(struct entries *entries, struct db *db, struct sql 
         entries->at_border = false;
         if (read_reversed(entries, db, sql, postings, count, error) != PO_OK)
                 return error->kind;
-        sql_reset(sql);
-        sql_raw(sql, "INSERT INTO entry (claim_id, line, account_id, amount, currency) VALUES ");
+        bulk_reset(entries->rows);
         for (size_t i = 0; i < count; i++)
                 if ((postings[i]->verdict == VERDICT_POSTED ||
                      postings[i]->verdict == VERDICT_SUSPENSE) &&
-                    add_posting(entries, sql, postings[i], error) != PO_OK)
+                    add_posting(entries, postings[i], error) != PO_OK)
                         return error->kind;
-        if (entries->changes_count == 0)
-                return PO_OK;
-        if (db_exec(db, sql, NULL, error) != PO_OK)
+        if (bulk_run(entries->rows, NULL, error) != PO_OK)
                 return po_within(error, "write %zu entries", entries->changes_count);
         return PO_OK;
 }

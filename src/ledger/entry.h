@@ -12,8 +12,9 @@
 
 struct entries;
 /* capacity: the largest number of postings of one unit. accounts must outlive it. */
-PO_MUST_USE enum po_class entries_open(struct entries **entries_out, struct accounts *accounts,
-                                       size_t capacity, struct po_error *error);
+PO_MUST_USE enum po_class entries_open(struct entries **entries_out, struct db *db,
+                                       struct accounts *accounts, size_t capacity,
+                                       struct po_error *error);
 void entries_close(struct entries *entries); /* takes NULL */
 
 /*

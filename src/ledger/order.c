@@ -75,63 +75,83 @@ enum po_class orders_lock(struct db *db, struct sql *sql, const struct order_id 
         return PO_OK;
 }
 
-/* The rows judged, as a derived table: one statement, whatever mix of states and payments. */
-static void write_moves(struct sql *sql, const struct order *orders, size_t count, size_t *moves)
+/*
+ * The orders are there, and locked: what is inserted never is, and the update is the conditional
+ * one, which counts two for a row that it found as it was read and one for any other. Both servers
+ * take it for less than an UPDATE through a derived table. status last: it is what all ask.
+ */
+#define IF_AS_READ(column)                                                                         \
+        "payment_order." column " = IF(payment_order.status = ?, VALUES(" column                   \
+        "), payment_order." column ")"
+const struct bulk_form ORDER_MOVE_FORM = {
+        .insert = "INSERT INTO payment_order (tenant_id, order_no, amount, currency, status,"
+                  " paid_channel, paid_txn, paid_amount, refunded, refund_reserved,"
+                  " status_before_refund, moved_at) VALUES ",
+        .row = "(?,?,?,?,?,?,?,?,?,?,?,UTC_TIMESTAMP(6))",
+        .types = "itittttiiit",
+        .ending = " ON DUPLICATE KEY UPDATE " IF_AS_READ("paid_channel") ", " IF_AS_READ("paid_txn") ", " IF_AS_READ("paid_amount") ", " IF_AS_READ(
+                "refunded") ", " IF_AS_READ("refund_reserved") ", " IF_AS_READ("status_before_refund") ", " IF_AS_READ("moved_at") ", " IF_AS_READ("status"),
+};
+enum { ROWS_COUNTED_MOVED = 2 };
+
+/* '' is what the struct says for NULL. */
+static void add_nullable(struct bulk *bulk, const char *text)
 {
-        *moves = 0;
-        for (size_t i = 0; i < count; i++) {
-                if (!orders[i].moved)
-                        continue;
-                bool first = (*moves)++ == 0;
-                sql_raw(sql, first ? "SELECT " : " UNION ALL SELECT ");
-                sql_integer(sql, orders[i].tenant_id);
-                sql_raw(sql, first ? " AS tenant_id, " : ",");
-                sql_text(sql, orders[i].order_no);
-                sql_raw(sql, first ? " AS order_no, " : ",");
-                sql_text(sql, orders[i].status_read);
-                sql_raw(sql, first ? " AS status_read, " : ",");
-                sql_text(sql, orders[i].status);
-                sql_raw(sql, first ? " AS status, " : ",");
-                sql_text(sql, orders[i].paid_channel[0] != '\0' ? orders[i].paid_channel : NULL);
-                sql_raw(sql, first ? " AS paid_channel, " : ",");
-                sql_text(sql, orders[i].paid_txn[0] != '\0' ? orders[i].paid_txn : NULL);
-                sql_raw(sql, first ? " AS paid_txn, " : ",");
-                sql_integer(sql, orders[i].paid_amount);
-                sql_raw(sql, first ? " AS paid_amount, " : ",");
-                sql_integer(sql, orders[i].refunded);
-                sql_raw(sql, first ? " AS refunded, " : ",");
-                sql_integer(sql, orders[i].refund_reserved);
-                sql_raw(sql, first ? " AS refund_reserved, " : ",");
-                sql_text(sql, orders[i].status_before_refund[0] != '\0'
-                                      ? orders[i].status_before_refund
-                                      : NULL);
-                sql_raw(sql, first ? " AS status_before_refund" : "");
-        }
+        bulk_text(bulk, text[0] != '\0' ? text : NULL);
 }
 
-enum po_class orders_move(struct db *db, struct sql *sql, const struct order *orders, size_t count,
+static void add_move(struct bulk *bulk, const struct order *order)
+{
+        bulk_integer(bulk, order->tenant_id);
+        bulk_text(bulk, order->order_no);
+        bulk_integer(bulk, order->amount_minor);
+        bulk_text(bulk, order->currency);
+        bulk_text(bulk, order->status);
+        add_nullable(bulk, order->paid_channel);
+        add_nullable(bulk, order->paid_txn);
+        if (order->paid_amount != 0)
+                bulk_integer(bulk, order->paid_amount);
+        else
+                bulk_null(bulk);
+        bulk_integer(bulk, order->refunded);
+        bulk_integer(bulk, order->refund_reserved);
+        add_nullable(bulk, order->status_before_refund);
+}
+
+/* Those that were read in one state. */
+static enum po_class move_from(struct bulk *bulk, const struct order *orders, size_t count,
+                               const char *status_read, struct po_error *error)
+{
+        bulk_reset(bulk);
+        for (size_t i = 0; i < count; i++)
+                if (orders[i].moved && strcmp(orders[i].status_read, status_read) == 0)
+                        add_move(bulk, &orders[i]);
+        size_t moves = bulk_rows(bulk);
+        if (bulk_run(bulk, status_read, error) != PO_OK)
+                return po_within(error, "move %zu orders", moves);
+        if (bulk_affected(bulk) != moves * ROWS_COUNTED_MOVED)
+                return po_fail(error, PO_BUG, 0,
+                               "move orders: %zu were judged in state %s, the server counts %llu",
+                               moves, status_read, (unsigned long long)bulk_affected(bulk));
+        return PO_OK;
+}
+
+static bool is_first_of_its_state(const struct order *orders, size_t place)
+{
+        for (size_t i = 0; i < place; i++)
+                if (orders[i].moved &&
+                    strcmp(orders[i].status_read, orders[place].status_read) == 0)
+                        return false;
+        return true;
+}
+
+enum po_class orders_move(struct bulk *bulk, const struct order *orders, size_t count,
                           struct po_error *error)
 {
-        size_t moves = 0;
-        sql_reset(sql);
-        sql_raw(sql, "UPDATE (");
-        write_moves(sql, orders, count, &moves);
-        sql_raw(sql, ") m STRAIGHT_JOIN payment_order o FORCE INDEX (PRIMARY)"
-                     " ON o.tenant_id = m.tenant_id AND o.order_no = m.order_no"
-                     " SET o.status = m.status, o.paid_channel = m.paid_channel,"
-                     " o.paid_txn = m.paid_txn, o.paid_amount = NULLIF(m.paid_amount, 0),"
-                     " o.refunded = m.refunded, o.refund_reserved = m.refund_reserved,"
-                     " o.status_before_refund = m.status_before_refund,"
-                     " o.moved_at = UTC_TIMESTAMP(6)"
-                     " WHERE o.status = m.status_read");
-        if (moves == 0)
-                return PO_OK;
-        struct db_result result;
-        if (db_exec(db, sql, &result, error) != PO_OK)
-                return po_within(error, "move %zu orders", moves);
-        if (result.affected_rows != moves)
-                return po_fail(error, PO_BUG, 0, "move orders: %zu were judged, %llu were found",
-                               moves, (unsigned long long)result.affected_rows);
+        for (size_t i = 0; i < count; i++)
+                if (orders[i].moved && is_first_of_its_state(orders, i) &&
+                    move_from(bulk, orders, count, orders[i].status_read, error) != PO_OK)
+                        return error->kind;
         return PO_OK;
 }
 
@@ -180,6 +200,16 @@ enum po_class order_read(struct db *db, struct sql *sql, const struct order_id *
         return PO_OK;
 }
 
+static enum po_class move_one(struct db *db, const struct order *order, struct po_error *error)
+{
+        struct bulk *bulk;
+        enum po_class kind = bulk_open(&bulk, db, &ORDER_MOVE_FORM, error);
+        if (kind == PO_OK)
+                kind = orders_move(bulk, order, 1, error);
+        bulk_close(bulk);
+        return kind;
+}
+
 static enum po_class set_locked(struct db *db, struct sql *sql, const struct order_id *id,
                                 const char *status, const char *who, const char *why,
                                 struct po_error *error)
@@ -193,7 +223,7 @@ static enum po_class set_locked(struct db *db, struct sql *sql, const struct ord
                                  (long long)id->tenant_id);
         snprintf(order.status, sizeof order.status, "%s", status);
         order.moved = true;
-        if (orders_move(db, sql, &order, 1, error) != PO_OK)
+        if (move_one(db, &order, error) != PO_OK)
                 return error->kind;
 
         char what[160];

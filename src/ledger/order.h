@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/limits.h"
+#include "mysql/bulk.h"
 #include "mysql/db.h"
 #include "postonce/error.h"
 #include "postonce/notification.h"
@@ -56,12 +57,14 @@ PO_MUST_USE enum po_class orders_lock(struct db *db, struct sql *sql, const stru
                                       size_t count, struct order *orders_out, size_t *count_out,
                                       struct po_error *error);
 
+extern const struct bulk_form ORDER_MOVE_FORM;
 /*
- * Writes the orders that moved, each once with its final state, under `status = <as read>`.
+ * Writes the orders that moved, which the transaction has locked, each once with its final state,
+ * under `status = <as read>`. bulk: of ORDER_MOVE_FORM.
  * BUG when the database found another number of rows than were judged.
  */
-PO_MUST_USE enum po_class orders_move(struct db *db, struct sql *sql, const struct order *orders,
-                                      size_t count, struct po_error *error);
+PO_MUST_USE enum po_class orders_move(struct bulk *bulk, const struct order *orders, size_t count,
+                                      struct po_error *error);
 
 /*
  * Inserts orders that are not there, in their own commit; one that is there is left as it is.

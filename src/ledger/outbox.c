@@ -14,18 +14,13 @@ enum { PAYLOAD_BYTES = 2048, AGGREGATE_BYTES = 256 };
 static const uuid_t OUTBOX_NAMESPACE = { 0x5b, 0x0e, 0x5a, 0x0a, 0x2d, 0x1c, 0x4d, 0x5e,
                                          0x9d, 0x3a, 0x6f, 0x41, 0x70, 0x0c, 0x9e, 0x51 };
 
-void outbox_reset(struct outbox *outbox)
-{
-        sql_reset(&outbox->sql);
-        sql_raw(&outbox->sql, "INSERT INTO outbox (id, aggregatetype, aggregateid, type, payload,"
-                              " created_at) VALUES ");
-        outbox->rows = 0;
-}
-
-void outbox_free(struct outbox *outbox)
-{
-        sql_free(&outbox->sql);
-}
+const struct bulk_form OUTBOX_FORM = {
+        .insert = "INSERT INTO outbox (id, aggregatetype, aggregateid, type, payload, created_at)"
+                  " VALUES ",
+        .row = "(?,'" OUTBOX_AGGREGATE "',?,?,?,UTC_TIMESTAMP(6))",
+        .types = "tttt",
+        .ending = "",
+};
 
 static void put_member(struct text *text, const char *name, const char *value)
 {
@@ -70,7 +65,7 @@ static void write_payload(struct text *text, const struct posting *posting, cons
  * posting has locked; where it has locked none, be an order named or not, it is the movement of
  * money, which only its channel numbers. Injective: no ':' stands in a tenant or a channel.
  */
-static void write_aggregate(struct sql *sql, const struct posting *posting)
+static void add_aggregate(struct bulk *bulk, const struct posting *posting)
 {
         const struct po_notification *notification = posting->notification;
         char buffer[AGGREGATE_BYTES];
@@ -81,10 +76,10 @@ static void write_aggregate(struct sql *sql, const struct posting *posting)
                 text_put(&id, posting->subject.order_no);
         else
                 text_format(&id, "%s:%s", notification->channel, notification->txn);
-        sql_text(sql, buffer);
+        bulk_text(bulk, buffer);
 }
 
-void outbox_add(struct outbox *outbox, const struct posting *posting, const char *type,
+void outbox_add(struct bulk *bulk, const struct posting *posting, const char *type,
                 const char *status)
 {
         char name[48], id[37], buffer[PAYLOAD_BYTES];
@@ -98,23 +93,8 @@ void outbox_add(struct outbox *outbox, const struct posting *posting, const char
         write_payload(&payload, posting, type, status);
         assert(!payload.cut);
 
-        struct sql *sql = &outbox->sql;
-        sql_raw(sql, outbox->rows++ == 0 ? "(" : ",(");
-        sql_text(sql, id);
-        sql_raw(sql, ",'" OUTBOX_AGGREGATE "',");
-        write_aggregate(sql, posting);
-        sql_raw(sql, ",");
-        sql_text(sql, type);
-        sql_raw(sql, ",");
-        sql_text(sql, buffer);
-        sql_raw(sql, ",UTC_TIMESTAMP(6))");
-}
-
-enum po_class outbox_insert(struct outbox *outbox, struct db *db, struct po_error *error)
-{
-        if (outbox->rows == 0)
-                return PO_OK;
-        if (db_exec(db, &outbox->sql, NULL, error) != PO_OK)
-                return po_within(error, "write %zu outbox rows", outbox->rows);
-        return PO_OK;
+        bulk_text(bulk, id);
+        add_aggregate(bulk, posting);
+        bulk_text(bulk, type);
+        bulk_text(bulk, buffer);
 }

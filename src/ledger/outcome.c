@@ -42,53 +42,43 @@ enum po_class outcomes_await(struct db *db, struct sql *sql, struct posting *con
         return PO_OK;
 }
 
-static const char OUTCOME_INSERT[] =
-        "INSERT INTO outcome (claim_id, verdict, result_json, payload_hash, hash_version,"
-        " source_topic, source_partition, source_offset, turn, effective_at, settled_at,"
-        " reverses) VALUES ";
+const struct bulk_form OUTCOME_FORM = {
+        .insert = "INSERT INTO outcome (claim_id, verdict, result_json, payload_hash, hash_version,"
+                  " source_topic, source_partition, source_offset, turn, effective_at, reverses,"
+                  " settled_at) VALUES ",
+        .row = "(?,?,?,?,?,?,?,?,?,?,?,UTC_TIMESTAMP(6))",
+        .types = "ittbitiiiti",
+        .ending = "",
+};
 
-static void write_outcome(struct sql *sql, const struct posting *posting)
+static void add_outcome(struct bulk *bulk, const struct posting *posting)
 {
-        sql_integer(sql, posting->claim_id);
-        sql_raw(sql, ",");
-        sql_text(sql, verdict_name(posting->verdict));
-        sql_raw(sql, ",");
-        sql_text(sql, posting->result);
-        sql_raw(sql, ",");
+        const struct po_notification *notification = posting->notification;
         bool keeps = posting->kept_version != 0;
-        sql_binary(sql, keeps ? posting->first_fingerprint : posting->notification->fingerprint,
-                   PO_FINGERPRINT_BYTES);
-        sql_raw(sql, ",");
-        sql_integer(sql,
-                    keeps ? posting->kept_version : posting->notification->fingerprint_version);
-        sql_raw(sql, ",");
-        sql_text(sql, posting->record->topic);
-        sql_raw(sql, ",");
-        sql_integer(sql, posting->record->partition);
-        sql_raw(sql, ",");
-        sql_integer(sql, posting->record->offset);
-        sql_raw(sql, ",");
-        sql_integer(sql, posting->turn);
-        sql_raw(sql, ",");
-        sql_time(sql, posting->notification->occurred_at_us);
-        sql_raw(sql, ",UTC_TIMESTAMP(6),");
+        bulk_integer(bulk, posting->claim_id);
+        bulk_text(bulk, verdict_name(posting->verdict));
+        bulk_text(bulk, posting->result);
+        bulk_binary(bulk, keeps ? posting->first_fingerprint : notification->fingerprint,
+                    PO_FINGERPRINT_BYTES);
+        bulk_integer(bulk, keeps ? posting->kept_version : notification->fingerprint_version);
+        bulk_text(bulk, posting->record->topic);
+        bulk_integer(bulk, posting->record->partition);
+        bulk_integer(bulk, posting->record->offset);
+        bulk_integer(bulk, posting->turn);
+        bulk_time(bulk, notification->occurred_at_us);
         if (posting->reverses != 0)
-                sql_integer(sql, posting->reverses);
+                bulk_integer(bulk, posting->reverses);
         else
-                sql_raw(sql, "NULL");
+                bulk_null(bulk);
 }
 
-enum po_class outcomes_insert(struct db *db, struct sql *sql, struct posting *const *postings,
-                              size_t count, struct po_error *error)
+enum po_class outcomes_insert(struct bulk *bulk, struct posting *const *postings, size_t count,
+                              struct po_error *error)
 {
-        sql_reset(sql);
-        sql_raw(sql, OUTCOME_INSERT);
-        for (size_t i = 0; i < count; i++) {
-                sql_raw(sql, i == 0 ? "(" : ",(");
-                write_outcome(sql, postings[i]);
-                sql_raw(sql, ")");
-        }
-        if (db_exec(db, sql, NULL, error) != PO_OK)
+        bulk_reset(bulk);
+        for (size_t i = 0; i < count; i++)
+                add_outcome(bulk, postings[i]);
+        if (bulk_run(bulk, NULL, error) != PO_OK)
                 return po_within(error, "settle %zu claims", count);
         return PO_OK;
 }

@@ -6,6 +6,7 @@
 #define LEDGER_OUTCOME_H
 
 #include "ledger/claim.h"
+#include "mysql/bulk.h"
 #include "mysql/db.h"
 #include "postonce/error.h"
 
@@ -26,9 +27,12 @@ PO_MUST_USE enum po_class outcomes_await(struct db *db, struct sql *sql,
                                          struct posting *const *postings, size_t count,
                                          struct po_error *error);
 
-/* One row a posting (POSTED or SKIPPED, ascending by claim). EXISTS: one is settled already. */
-PO_MUST_USE enum po_class outcomes_insert(struct db *db, struct sql *sql,
-                                          struct posting *const *postings, size_t count,
-                                          struct po_error *error);
+extern const struct bulk_form OUTCOME_FORM;
+/*
+ * One row a posting (POSTED or SKIPPED, ascending by claim). bulk: of OUTCOME_FORM. EXISTS: one is
+ * settled already.
+ */
+PO_MUST_USE enum po_class outcomes_insert(struct bulk *bulk, struct posting *const *postings,
+                                          size_t count, struct po_error *error);
 
 #endif

@@ -28,7 +28,7 @@ struct ledger {
         struct claims *claims;
         struct accounts *accounts;
         struct entries *entries;
-        struct outbox outbox;
+        struct bulk *outcomes, *moves, *outbox;
         struct sql sql;
         size_t capacity;
 
@@ -60,7 +60,10 @@ enum po_class ledger_open(struct ledger **ledger_out, struct db *db, const struc
         if (rows_open(&ledger->rows, capacity, error) != PO_OK ||
             claims_open(&ledger->claims, db, capacity, error) != PO_OK ||
             accounts_open(&ledger->accounts, db, error) != PO_OK ||
-            entries_open(&ledger->entries, ledger->accounts, capacity, error) != PO_OK)
+            entries_open(&ledger->entries, db, ledger->accounts, capacity, error) != PO_OK ||
+            bulk_open(&ledger->outcomes, db, &OUTCOME_FORM, error) != PO_OK ||
+            bulk_open(&ledger->moves, db, &ORDER_MOVE_FORM, error) != PO_OK ||
+            bulk_open(&ledger->outbox, db, &OUTBOX_FORM, error) != PO_OK)
                 return error->kind;
         return PO_OK;
 }
@@ -72,7 +75,9 @@ void ledger_close(struct ledger *ledger)
         claims_close(ledger->claims);
         accounts_close(ledger->accounts);
         entries_close(ledger->entries);
-        outbox_free(&ledger->outbox);
+        bulk_close(ledger->outcomes);
+        bulk_close(ledger->moves);
+        bulk_close(ledger->outbox);
         sql_free(&ledger->sql);
         free(ledger->set);
         free(ledger->settled);
@@ -264,15 +269,16 @@ static void find_unblocked(struct ledger *ledger)
 
 static enum po_class insert_outbox(struct ledger *ledger, struct po_error *error)
 {
-        outbox_reset(&ledger->outbox);
+        bulk_reset(ledger->outbox);
         for (size_t i = 0; i < ledger->set_count; i++) {
                 const struct posting *posting = ledger->set[i];
                 if (posting->verdict == VERDICT_POSTED && posting->rule->outbox[0] != '\0' &&
                     !posting->silent)
-                        outbox_add(&ledger->outbox, posting, posting->rule->outbox,
-                                   posting->status);
+                        outbox_add(ledger->outbox, posting, posting->rule->outbox, posting->status);
         }
-        return outbox_insert(&ledger->outbox, ledger->db, error);
+        if (bulk_run(ledger->outbox, NULL, error) != PO_OK)
+                return po_within(error, "write %zu outbox rows", bulk_rows(ledger->outbox));
+        return PO_OK;
 }
 
 /* What a person must look at, each for its own reason; picked is scratch. */
@@ -331,7 +337,7 @@ static enum po_class write_effects(struct ledger *ledger, struct po_error *error
         if (refunds_write(db, sql, rows->refunds, rows->refunds_count, error) != PO_OK)
                 return error->kind; /* EXISTS: registered meanwhile, for another order */
         ledger->may_race = false;
-        enum po_class kind = orders_move(db, sql, rows->orders, rows->orders_count, error);
+        enum po_class kind = orders_move(ledger->moves, rows->orders, rows->orders_count, error);
         if (kind == PO_OK)
                 kind = entries_insert(ledger->entries, db, sql, ledger->settled,
                                       ledger->settled_count, error);
@@ -374,8 +380,8 @@ static enum po_class write_posting(struct ledger *ledger, struct po_error *error
         if (ledger->settled_count == 0)
                 return PO_OK;
         ledger->may_race = reverses_any(ledger);
-        if (outcomes_insert(ledger->db, &ledger->sql, ledger->settled, ledger->settled_count,
-                            error) != PO_OK ||
+        if (outcomes_insert(ledger->outcomes, ledger->settled, ledger->settled_count, error) !=
+                    PO_OK ||
             PO_FAILPOINT("posting.fenced") != PO_OK || write_effects(ledger, error) != PO_OK ||
             PO_FAILPOINT("posting.before_commit") != PO_OK)
                 return error->kind;

@@ -11,24 +11,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "mysql/classify.h"
-#include "mysql/session.h"
+#include "mysql/connection.h"
 
 enum { PACKET_MARGIN_BYTES = 1024 }; /* the command's own bytes, and the server's rounding */
-
-struct db {
-        struct db_options options;
-        struct session session; /* mysql is NULL while not connected */
-        MYSQL_RES *rows;
-        MYSQL_ROW row;
-        unsigned long *lengths;
-        unsigned columns;
-        bool in_transaction;
-        bool failed;      /* a statement of the transaction failed: nothing but rollback is left */
-        bool cell_failed; /* db_integer() met something else since the last statement */
-        bool streaming, stream_ended; /* rows are read from the server one by one; all were */
-        int64_t last_traffic_ms;
-        uint64_t statements;
-};
 
 enum po_class db_open(struct db **db_out, const struct db_options *options, struct po_error *error)
 {
@@ -46,6 +31,7 @@ void db_close(struct db *db)
                 return;
         db_rows_end(db);
         db_disconnect(db);
+        free(db->binds);
         free(db);
 }
 
@@ -60,6 +46,7 @@ enum po_class db_connect(struct db *db, struct po_error *error)
         if (class != PO_OK)
                 return class;
         db->session = opened;
+        db->connects++;
         db->last_traffic_ms = clock_ms();
         return PO_OK;
 }
@@ -127,23 +114,33 @@ static bool has_unasked_answer(const struct db *db)
         return poll(&server, 1, 0) != 0;
 }
 
-/* Fills error from the library's; closes a connection that is of no further use. */
-static enum po_class fail(struct db *db, struct po_error *error)
+enum po_class connection_failed(struct db *db, unsigned number, const char *text,
+                                struct po_error *error)
 {
-        unsigned number = mysql_errno(db->session.mysql);
         const struct mysql_class *class = mysql_classify(number);
-        mysql_explain(error, number, class->kind, mysql_error(db->session.mysql));
+        mysql_explain(error, number, class->kind, text);
         if ((class->flags & MYSQL_CLOSES) != 0)
                 db_disconnect(db);
         return class->kind;
 }
 
+static enum po_class fail(struct db *db, struct po_error *error)
+{
+        return connection_failed(db, mysql_errno(db->session.mysql), mysql_error(db->session.mysql),
+                                 error);
+}
+
+void connection_used(struct db *db)
+{
+        db->statements++;
+        db->last_traffic_ms = clock_ms();
+}
+
 static enum po_class send_text(struct db *db, const char *text, size_t length,
                                struct po_error *error)
 {
-        db->statements++;
         int sent = mysql_real_query(db->session.mysql, text, length);
-        db->last_traffic_ms = clock_ms();
+        connection_used(db);
         return sent == 0 ? PO_OK : fail(db, error);
 }
 
@@ -160,8 +157,9 @@ static enum po_class be_connected(struct db *db, struct po_error *error)
         return db_connect(db, error);
 }
 
-static enum po_class check_state(struct db *db, struct po_error *error)
+enum po_class connection_check(struct db *db, struct po_error *error)
 {
+        assert(!db->streaming);
         bool cell_failed = db->cell_failed;
         db->cell_failed = false;
         if (cell_failed)
@@ -172,11 +170,22 @@ static enum po_class check_state(struct db *db, struct po_error *error)
         return PO_OK;
 }
 
-static enum po_class send_statement(struct db *db, const struct sql *statement,
-                                    struct po_error *error)
+enum po_class connection_find(struct db *db, size_t bytes, struct po_error *error)
 {
-        assert(!db->streaming);
-        enum po_class class = check_state(db, error);
+        enum po_class class = be_connected(db, error);
+        if (class != PO_OK)
+                return class;
+        if (bytes + PACKET_MARGIN_BYTES > db->session.packet_bytes)
+                return po_refuse(error, "STATEMENT_TOO_LARGE",
+                                 "a statement of %zu bytes, and max_allowed_packet is %zu", bytes,
+                                 db->session.packet_bytes);
+        return PO_OK;
+}
+
+static enum po_class sconnection_end(struct db *db, const struct sql *statement,
+                                     struct po_error *error)
+{
+        enum po_class class = connection_check(db, error);
         if (class != PO_OK)
                 return class;
         if (statement->too_long)
@@ -184,18 +193,14 @@ static enum po_class send_statement(struct db *db, const struct sql *statement,
                                  "a statement longer than any server takes");
         if (statement->failed)
                 return po_fail(error, PO_SYSTEMIC, ENOMEM, "out of memory for a statement");
-        class = be_connected(db, error);
+        class = connection_find(db, statement->length, error);
         if (class != PO_OK)
                 return class;
-        if (statement->length + PACKET_MARGIN_BYTES > db->session.packet_bytes)
-                return po_refuse(error, "STATEMENT_TOO_LARGE",
-                                 "a statement of %zu bytes, and max_allowed_packet is %zu",
-                                 statement->length, db->session.packet_bytes);
         return send_text(db, statement->text, statement->length, error);
 }
 
 /* Whether the server still sees the transaction that this side believes in. */
-static enum po_class check_transaction(const struct db *db, struct po_error *error)
+enum po_class connection_prove(const struct db *db, struct po_error *error)
 {
         bool server_in_transaction =
                 (db->session.mysql->server_status & SERVER_STATUS_IN_TRANS) != 0;
@@ -207,7 +212,7 @@ static enum po_class check_transaction(const struct db *db, struct po_error *err
 }
 
 /* What every statement ends with: inside a transaction one failure ends it. */
-static enum po_class end_statement(struct db *db, enum po_class class)
+enum po_class connection_end(struct db *db, enum po_class class)
 {
         if (class != PO_OK && db->in_transaction)
                 db->failed = true;
@@ -217,7 +222,7 @@ static enum po_class end_statement(struct db *db, enum po_class class)
 static enum po_class exec(struct db *db, const struct sql *statement, struct db_result *result_out,
                           struct po_error *error)
 {
-        enum po_class class = send_statement(db, statement, error);
+        enum po_class class = sconnection_end(db, statement, error);
         if (class != PO_OK)
                 return class;
         if (mysql_field_count(db->session.mysql) != 0) {
@@ -225,22 +230,22 @@ static enum po_class exec(struct db *db, const struct sql *statement, struct db_
                 return po_fail(error, PO_BUG, 0,
                                "a statement that must not return rows returned some");
         }
-        if (result_out != NULL) {
-                result_out->affected_rows = mysql_affected_rows(db->session.mysql);
-                result_out->insert_id = mysql_insert_id(db->session.mysql);
-        }
-        return check_transaction(db, error);
+        if (result_out != NULL)
+                *result_out =
+                        (struct db_result){ .affected_rows = mysql_affected_rows(db->session.mysql),
+                                            .insert_id = mysql_insert_id(db->session.mysql) };
+        return connection_prove(db, error);
 }
 
 enum po_class db_exec(struct db *db, const struct sql *statement, struct db_result *result_out,
                       struct po_error *error)
 {
-        return end_statement(db, exec(db, statement, result_out, error));
+        return connection_end(db, exec(db, statement, result_out, error));
 }
 
 static enum po_class query(struct db *db, const struct sql *statement, struct po_error *error)
 {
-        enum po_class class = send_statement(db, statement, error);
+        enum po_class class = sconnection_end(db, statement, error);
         if (class != PO_OK)
                 return class;
         db->rows = mysql_store_result(db->session.mysql);
@@ -252,7 +257,7 @@ static enum po_class query(struct db *db, const struct sql *statement, struct po
         class = PO_OK;
         if (db->in_transaction) /* a locking read may open none; a plain one under autocommit
                                    neither */
-                class = check_transaction(db, error);
+                class = connection_prove(db, error);
         if (class != PO_OK)
                 db_rows_end(db);
         return class;
@@ -261,13 +266,13 @@ static enum po_class query(struct db *db, const struct sql *statement, struct po
 enum po_class db_query(struct db *db, const struct sql *statement, struct po_error *error)
 {
         assert(db->rows == NULL);
-        return end_statement(db, query(db, statement, error));
+        return connection_end(db, query(db, statement, error));
 }
 
 enum po_class db_stream(struct db *db, const struct sql *statement, struct po_error *error)
 {
         assert(db->rows == NULL && !db->in_transaction);
-        enum po_class class = send_statement(db, statement, error);
+        enum po_class class = sconnection_end(db, statement, error);
         if (class != PO_OK)
                 return class;
         db->rows = mysql_use_result(db->session.mysql);
@@ -302,7 +307,7 @@ enum po_class db_stream_end(struct db *db, struct po_error *error)
         else
                 db_rows_end(db);
         db->last_traffic_ms = clock_ms();
-        return number != 0 ? error->kind : check_state(db, error);
+        return number != 0 ? error->kind : connection_check(db, error);
 }
 
 bool db_next_row(struct db *db)
@@ -365,7 +370,7 @@ enum po_class db_begin(struct db *db, struct po_error *error)
 {
         static const char begin[] = "BEGIN";
         assert(!db->in_transaction);
-        enum po_class class = check_state(db, error);
+        enum po_class class = connection_check(db, error);
         if (class == PO_OK)
                 class = be_connected(db, error);
         if (class != PO_OK)
@@ -383,11 +388,11 @@ enum po_class db_begin(struct db *db, struct po_error *error)
 static enum po_class commit(struct db *db, struct po_error *error)
 {
         static const char statement[] = "COMMIT";
-        enum po_class class = check_state(db, error);
+        enum po_class class = connection_check(db, error);
         if (class == PO_OK)
                 class = be_connected(db, error);
         if (class == PO_OK)
-                class = check_transaction(db, error);
+                class = connection_prove(db, error);
         if (class != PO_OK)
                 return class;
         class = send_text(db, statement, sizeof statement - 1, error);

@@ -79,6 +79,11 @@ void sql_raw(struct sql *sql, const char *literal)
         append(sql, literal, strlen(literal));
 }
 
+void sql_raw_bytes(struct sql *sql, const char *literal, size_t bytes)
+{
+        append(sql, literal, bytes);
+}
+
 void sql_integer(struct sql *sql, int64_t value)
 {
         char *at = reserve(sql, INTEGER_TEXT_BYTES);

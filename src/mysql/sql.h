@@ -24,6 +24,8 @@ void sql_free(struct sql *sql);  /* of a zeroed struct: nothing */
 
 /* A literal piece of the statement. */
 void sql_raw(struct sql *sql, const char *literal);
+/* The same, of so many bytes. */
+void sql_raw_bytes(struct sql *sql, const char *literal, size_t bytes);
 void sql_integer(struct sql *sql, int64_t value);
 /* 'escaped' or NULL for a NULL pointer. */
 void sql_text(struct sql *sql, const char *text);

@@ -1,11 +1,12 @@
 /*
- * A database of the tests' own, linked instead of mysql/db.c: it remembers every statement and
- * answers by script. It keeps db.h's contract where callers rest on it: one result at a time,
- * db_begin() asserts that no transaction is open, and after a failure inside one every statement
- * and COMMIT is BUG until db_rollback().
+ * A database of the tests' own, linked instead of mysql/db.c and mysql/prepared.c: it remembers
+ * every statement and answers by script. It keeps db.h's contract where callers rest on it: one
+ * result at a time, db_begin() asserts that no transaction is open, and after a failure inside one
+ * every statement and COMMIT is BUG until db_rollback().
  *
  * An answer is used once, by the next statement (BEGIN and COMMIT too) that holds its piece of
- * text. A statement without an answer succeeds: one affected row, no rows.
+ * text. A statement without an answer succeeds: one affected row (an upsert that moves orders: two
+ * a row), no rows.
  */
 #ifndef FAKE_DB_H
 #define FAKE_DB_H
@@ -13,6 +14,10 @@
 #include "unit.h"
 
 #include "mysql/db.h"
+
+/* What orders_move() sends. */
+#define FAKE_MOVE                                                                                  \
+        "INSERT INTO payment_order (tenant_id, order_no, amount, currency, status, paid_channel"
 
 enum { FAKE_PACKET_BYTES = 64 * 1024 }; /* its max_allowed_packet; larger statements pass */
 

@@ -25,7 +25,7 @@ static void start(const char *events)
         rules_free(rules);
         rules = fixture_rules(ORDERS_WITH_OTHERS, events);
         ck_assert_int_eq(accounts_open(&accounts, db, &error), PO_OK);
-        ck_assert_int_eq(entries_open(&entries, accounts, FIXTURE_MAX, &error), PO_OK);
+        ck_assert_int_eq(entries_open(&entries, db, accounts, FIXTURE_MAX, &error), PO_OK);
 }
 
 static struct posting *posted(size_t i, const char *txn)

@@ -8,24 +8,25 @@ static const struct event_rule posting_only = { .event = "PAYMENT_DISPUTED",
                                                 .subject = RULE_POSTS_ONLY };
 
 static struct db *db;
-static struct outbox outbox;
+static struct bulk *outbox;
 
 static void start(void)
 {
         db = fake_db_open();
-        outbox_reset(&outbox);
+        bulk_close(outbox);
+        ck_assert_int_eq(bulk_open(&outbox, db, &OUTBOX_FORM, &error), PO_OK);
 }
 
 static const char *insert(void)
 {
-        ck_assert_int_eq(outbox_insert(&outbox, db, &error), PO_OK);
+        ck_assert_int_eq(bulk_run(outbox, NULL, &error), PO_OK);
         return fake_statement("INSERT INTO outbox");
 }
 
 START_TEST(no_rows_ask_nothing)
 {
         start();
-        ck_assert_int_eq(outbox_insert(&outbox, db, &error), PO_OK);
+        ck_assert_int_eq(bulk_run(outbox, NULL, &error), PO_OK);
         fake_saw_nothing();
 }
 END_TEST
@@ -35,7 +36,7 @@ START_TEST(a_row_tells_the_whole_event)
         start();
         fixture_posting(0, &paying, "T1", "R8-1");
         notifications[0].occurred_at_us = INT64_C(1768364467231000);
-        outbox_add(&outbox, &postings[0], "ORDER_PAID", "PAID");
+        outbox_add(outbox, &postings[0], "ORDER_PAID", "PAID");
         const char *text = insert();
         unit_assert_in(text, "INSERT INTO outbox (id, aggregatetype, aggregateid, type, payload,"
                              " created_at) VALUES ('");
@@ -56,7 +57,7 @@ START_TEST(without_money_or_state_the_payload_has_no_such_members)
         fixture_posting(0, &paying, "T1", "R8-1");
         notifications[0].amount_kind = PO_AMOUNT_NONE;
         postings[0].amount_minor = 0;
-        outbox_add(&outbox, &postings[0], "X", "");
+        outbox_add(outbox, &postings[0], "X", "");
         const char *text = insert();
         unit_assert_not_in(text, "amount_minor");
         unit_assert_not_in(text, "currency");
@@ -67,7 +68,7 @@ END_TEST
 START_TEST(without_an_order_the_movement_is_the_aggregate)
 {
         start();
-        outbox_add(&outbox, fixture_posting(0, &paying, "T1", ""), "FEE", "");
+        outbox_add(outbox, fixture_posting(0, &paying, "T1", ""), "FEE", "");
         const char *text = insert();
         unit_assert_in(text, "','order','1:SQB:T1','FEE','{");
         unit_assert_not_in(text, "order_no");
@@ -80,7 +81,7 @@ END_TEST
 START_TEST(what_locks_no_order_is_not_told_among_its_messages)
 {
         start();
-        outbox_add(&outbox, fixture_posting(0, &posting_only, "T1", "R8-1"), "DISPUTE", "");
+        outbox_add(outbox, fixture_posting(0, &posting_only, "T1", "R8-1"), "DISPUTE", "");
         const char *text = insert();
         unit_assert_in(text, "','order','1:SQB:T1','DISPUTE','{");
         unit_assert_in(text, "\\\"order_no\\\":\\\"R8-1\\\"");
@@ -90,11 +91,11 @@ END_TEST
 START_TEST(the_same_order_number_of_two_tenants_is_two_aggregates)
 {
         start();
-        outbox_add(&outbox, fixture_posting(0, &paying, "T1", "R8-1"), "A", "");
+        outbox_add(outbox, fixture_posting(0, &paying, "T1", "R8-1"), "A", "");
         fixture_posting(1, &paying, "T2", "R8-1");
         notifications[1].tenant_id = 2;
         snprintf(notifications[1].refund_no, sizeof notifications[1].refund_no, "F1");
-        outbox_add(&outbox, &postings[1], "B", "");
+        outbox_add(outbox, &postings[1], "B", "");
         const char *text = insert();
         unit_assert_in(text, "'order','1:R8-1','A'");
         unit_assert_in(text, "'order','2:R8-1','B'");
@@ -110,7 +111,7 @@ static const char *id_of(int64_t claim_id)
         char *id = ids[which ^= 1];
         start();
         fixture_posting(0, &paying, "T1", "R8-1")->claim_id = claim_id;
-        outbox_add(&outbox, &postings[0], "ORDER_PAID", "PAID");
+        outbox_add(outbox, &postings[0], "ORDER_PAID", "PAID");
         const char *at = strstr(insert(), "VALUES ('");
         ck_assert_ptr_nonnull(at);
         snprintf(id, 37, "%s", at + strlen("VALUES ('"));
@@ -139,7 +140,7 @@ START_TEST(the_longest_members_give_a_whole_payload)
         notifications[0].tenant_id = INT64_MIN;
         notifications[0].amount_minor = INT64_MAX;
         postings[0].claim_id = INT64_MAX;
-        outbox_add(&outbox, &postings[0], notifications[0].event,
+        outbox_add(outbox, &postings[0], notifications[0].event,
                    "S2345678901234567890123456789012");
         unit_assert_in(insert(), "\\\"currency\\\":\\\"CNY\\\",\\\"occurred_at\\\":"
                                  "\\\"9999-12-31T23:59:59.999999Z\\\"}',UTC_TIMESTAMP(6))");
@@ -149,25 +150,23 @@ END_TEST
 START_TEST(rows_stand_in_one_statement_until_the_next_reset)
 {
         start();
-        outbox_add(&outbox, fixture_posting(0, &paying, "T1", "R8-1"), "A", "");
-        outbox_add(&outbox, fixture_posting(1, &paying, "T2", "R8-2"), "B", "");
-        ck_assert_uint_eq(outbox.rows, 2);
+        outbox_add(outbox, fixture_posting(0, &paying, "T1", "R8-1"), "A", "");
+        outbox_add(outbox, fixture_posting(1, &paying, "T2", "R8-2"), "B", "");
+        ck_assert_uint_eq(bulk_rows(outbox), 2);
         unit_assert_in(insert(), "),('");
         fake_saw("INSERT INTO outbox");
-        outbox_reset(&outbox);
-        outbox_add(&outbox, &postings[1], "C", "");
+        bulk_reset(outbox);
+        outbox_add(outbox, &postings[1], "C", "");
         unit_assert_not_in(insert(), "R8-1");
-        outbox_free(&outbox);
 }
 END_TEST
 
 START_TEST(an_error_travels_up_with_its_class)
 {
         start();
-        outbox_add(&outbox, fixture_posting(0, &paying, "T1", "R8-1"), "A", "");
+        outbox_add(outbox, fixture_posting(0, &paying, "T1", "R8-1"), "A", "");
         fake_fail("INSERT INTO outbox", PO_RECORD, 1406);
-        ck_assert_int_eq(outbox_insert(&outbox, db, &error), PO_RECORD);
-        unit_assert_in(error.text, "write 1 outbox rows: ");
+        ck_assert_int_eq(bulk_run(outbox, NULL, &error), PO_RECORD);
 }
 END_TEST
 

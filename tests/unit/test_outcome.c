@@ -5,6 +5,14 @@
 
 static struct db *db;
 static struct sql sql;
+static struct bulk *bulk;
+
+static enum po_class insert(void)
+{
+        bulk_close(bulk);
+        ck_assert_int_eq(bulk_open(&bulk, db, &OUTCOME_FORM, &error), PO_OK);
+        return outcomes_insert(bulk, open_postings, 1, &error);
+}
 
 START_TEST(claims_that_only_we_saw_are_not_asked_for)
 {
@@ -40,12 +48,12 @@ START_TEST(an_outcome_says_what_it_settled_and_which_delivery_did_it)
         posting->verdict = VERDICT_SKIPPED;
         snprintf(posting->result, sizeof posting->result, "{\"skipped\":\"SHIPPED\"}");
         notifications[0].occurred_at_us = 0;
-        ck_assert_int_eq(outcomes_insert(db, &sql, open_postings, 1, &error), PO_OK);
+        ck_assert_int_eq(insert(), PO_OK);
         fake_saw("INSERT INTO outcome (claim_id, verdict, result_json, payload_hash, hash_version,"
-                 " source_topic, source_partition, source_offset, turn, effective_at, settled_at,"
-                 " reverses)"
+                 " source_topic, source_partition, source_offset, turn, effective_at, reverses,"
+                 " settled_at)"
                  " VALUES (1000,'SKIPPED','{\\\"skipped\\\":\\\"SHIPPED\\\"}'," FINGERPRINT_A_HEX
-                 ",1,'callbacks',0,100,0,'1970-01-01 00:00:00.000000',UTC_TIMESTAMP(6),NULL)");
+                 ",1,'callbacks',0,100,0,'1970-01-01 00:00:00.000000',NULL,UTC_TIMESTAMP(6))");
 }
 END_TEST
 
@@ -56,13 +64,13 @@ START_TEST(an_outcome_keeps_the_version_that_its_claim_was_equal_by)
         posting->verdict = VERDICT_POSTED;
         memcpy(notifications[0].fingerprint, FINGERPRINT_B, PO_FINGERPRINT_BYTES);
         notifications[0].fingerprint_version = PO_FINGERPRINT_RAW;
-        ck_assert_int_eq(outcomes_insert(db, &sql, open_postings, 1, &error), PO_OK);
+        ck_assert_int_eq(insert(), PO_OK);
         unit_assert_not_in(fake_statement("INSERT INTO outcome"), FINGERPRINT_A_HEX);
         unit_assert_in(fake_statement("INSERT INTO outcome"), ",2,'callbacks'");
 
         db = fake_db_open();
         posting->kept_version = PO_FINGERPRINT_VERSION;
-        ck_assert_int_eq(outcomes_insert(db, &sql, open_postings, 1, &error), PO_OK);
+        ck_assert_int_eq(insert(), PO_OK);
         unit_assert_in(fake_statement("INSERT INTO outcome"), FINGERPRINT_A_HEX ",1,'callbacks'");
 }
 END_TEST
@@ -72,7 +80,7 @@ START_TEST(the_fence_is_passed_up_as_exists)
         db = fake_db_open();
         fixture_posting(0, NULL, "T1", "R8-1")->verdict = VERDICT_POSTED;
         fake_fail("INSERT INTO outcome", PO_EXISTS, 1062);
-        ck_assert_int_eq(outcomes_insert(db, &sql, open_postings, 1, &error), PO_EXISTS);
+        ck_assert_int_eq(insert(), PO_EXISTS);
         unit_assert_in(error.text, "settle 1 claims");
 }
 END_TEST

@@ -63,7 +63,6 @@ static void answer(enum way way, size_t count)
         for (size_t i = 0; i < count; i++)
                 fake_row("1", text("R", i, ""), "12880", "CNY", "PENDING_PAY", NULL, NULL, NULL,
                          "0", "0", NULL);
-        fake_affect("UPDATE (", count);
 }
 
 /* From the claim to COMMIT. */

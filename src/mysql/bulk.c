@@ -1,0 +1,314 @@
+#include "mysql/bulk.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mysql/prepared.h"
+
+enum { WIDTHS = 2, FIRST_VALUES = 1024, FIRST_BYTES = 16384, ENDING_MAX = 16 };
+
+static const size_t widths[WIDTHS] = { BULK_MANY, BULK_SOME };
+
+struct bulk {
+        struct db *db;
+        const struct bulk_form *form;
+        size_t row_values, ending_values;  /* '?' of each */
+        struct prepared *prepared[WIDTHS]; /* made when they are first needed */
+        struct db_value *values;           /* bytes: an offset until bulk_run() */
+        size_t count, capacity;
+        char *bytes;
+        size_t bytes_count, bytes_capacity;
+        struct sql sql;
+        struct bulk_sent *sent;
+        size_t sent_count, sent_capacity;
+        bool failed; /* out of memory */
+};
+
+static size_t count_of(const char *text, char wanted)
+{
+        size_t count = 0;
+        for (; *text != '\0'; text++)
+                count += *text == wanted;
+        return count;
+}
+
+enum po_class bulk_open(struct bulk **bulk_out, struct db *db, const struct bulk_form *form,
+                        struct po_error *error)
+{
+        struct bulk *bulk = calloc(1, sizeof *bulk);
+        *bulk_out = bulk;
+        if (bulk == NULL)
+                return po_fail(error, PO_SYSTEMIC, 0, "out of memory for rows");
+        bulk->db = db;
+        bulk->form = form;
+        bulk->row_values = count_of(form->row, '?');
+        bulk->ending_values = count_of(form->ending, '?');
+        assert(bulk->row_values > 0 && strlen(form->types) == bulk->row_values);
+        assert(bulk->ending_values <= ENDING_MAX);
+        return PO_OK;
+}
+
+void bulk_close(struct bulk *bulk)
+{
+        if (bulk == NULL)
+                return;
+        for (size_t i = 0; i < WIDTHS; i++)
+                prepared_close(bulk->prepared[i]);
+        sql_free(&bulk->sql);
+        free(bulk->values);
+        free(bulk->bytes);
+        free(bulk->sent);
+        free(bulk);
+}
+
+void bulk_reset(struct bulk *bulk)
+{
+        bulk->count = bulk->bytes_count = bulk->sent_count = 0;
+        bulk->failed = false;
+}
+
+/* Room for one more element; false and failed: out of memory. */
+static bool grow(struct bulk *bulk, void **memory, size_t *capacity, size_t needed, size_t size,
+                 size_t first)
+{
+        if (needed <= *capacity)
+                return true;
+        size_t wanted = *capacity > 0 ? *capacity : first;
+        while (wanted < needed)
+                wanted *= 2;
+        void *moved = realloc(*memory, wanted * size);
+        if (moved == NULL) {
+                bulk->failed = true;
+                return false;
+        }
+        *memory = moved;
+        *capacity = wanted;
+        return true;
+}
+
+static struct db_value *next_value(struct bulk *bulk, char type)
+{
+        static const enum db_type types[] = {
+                ['i'] = DB_INTEGER, ['t'] = DB_TEXT, ['b'] = DB_BINARY
+        };
+        void *values = bulk->values;
+        char wanted = bulk->form->types[bulk->count % bulk->row_values];
+        assert(type == 0 || type == wanted);
+        if (bulk->failed || !grow(bulk, &values, &bulk->capacity, bulk->count + 1,
+                                  sizeof *bulk->values, FIRST_VALUES))
+                return NULL;
+        bulk->values = values;
+        struct db_value *value = &bulk->values[bulk->count++];
+        *value = (struct db_value){ .type = types[(unsigned char)wanted] };
+        return value;
+}
+
+void bulk_integer(struct bulk *bulk, int64_t integer)
+{
+        struct db_value *value = next_value(bulk, 'i');
+        if (value != NULL)
+                value->integer = integer;
+}
+
+void bulk_null(struct bulk *bulk)
+{
+        struct db_value *value = next_value(bulk, 0);
+        if (value != NULL)
+                value->is_null = true;
+}
+
+/* The bytes move while the buffer grows, so a value has their offset until they are sent. */
+static void put_bytes(struct bulk *bulk, char type, const void *bytes, size_t count)
+{
+        void *memory = bulk->bytes;
+        struct db_value *value = next_value(bulk, type);
+        if (value == NULL ||
+            !grow(bulk, &memory, &bulk->bytes_capacity, bulk->bytes_count + count, 1, FIRST_BYTES))
+                return;
+        bulk->bytes = memory;
+        memcpy(bulk->bytes + bulk->bytes_count, bytes, count);
+        value->integer = (int64_t)bulk->bytes_count;
+        value->count = count;
+        bulk->bytes_count += count;
+}
+
+void bulk_text(struct bulk *bulk, const char *text)
+{
+        if (text == NULL)
+                bulk_null(bulk);
+        else
+                put_bytes(bulk, 't', text, strlen(text));
+}
+
+void bulk_binary(struct bulk *bulk, const void *bytes, size_t count)
+{
+        if (bytes == NULL)
+                bulk_null(bulk);
+        else
+                put_bytes(bulk, 'b', bytes, count);
+}
+
+void bulk_time(struct bulk *bulk, int64_t time_us)
+{
+        struct sql *sql = &bulk->sql;
+        if (time_us == INT64_MIN) {
+                bulk_null(bulk);
+                return;
+        }
+        sql_reset(sql);
+        sql_time(sql, time_us);
+        if (sql->failed)
+                bulk->failed = true;
+        else
+                put_bytes(bulk, 't', sql->text + 1, sql->length - 2); /* without its quotes */
+}
+
+size_t bulk_rows(const struct bulk *bulk)
+{
+        return bulk->count / bulk->row_values;
+}
+
+/* How many of the rows that are left the next statement takes; which_out: its width, or WIDTHS. */
+static size_t next_rows(size_t left, size_t *which_out)
+{
+        for (*which_out = 0; *which_out < WIDTHS; ++*which_out)
+                if (left >= widths[*which_out])
+                        return widths[*which_out];
+        return left;
+}
+
+size_t bulk_statements(size_t rows)
+{
+        size_t count = 0;
+        for (size_t which; rows > 0; count++)
+                rows -= next_rows(rows, &which);
+        return count;
+}
+
+/* So many rows with their '?', as a statement to prepare. */
+static enum po_class open_prepared(struct bulk *bulk, size_t which, struct po_error *error)
+{
+        struct sql *sql = &bulk->sql;
+        sql_reset(sql);
+        sql_raw(sql, bulk->form->insert);
+        for (size_t i = 0; i < widths[which]; i++) {
+                sql_raw(sql, i == 0 ? "" : ",");
+                sql_raw(sql, bulk->form->row);
+        }
+        sql_raw(sql, bulk->form->ending);
+        return prepared_open(&bulk->prepared[which], bulk->db, sql, error);
+}
+
+static void write_value(struct sql *sql, const struct db_value *value)
+{
+        if (value->is_null)
+                sql_raw(sql, "NULL");
+        else if (value->type == DB_INTEGER)
+                sql_integer(sql, value->integer);
+        else if (value->type == DB_TEXT)
+                sql_text_bytes(sql, value->bytes, value->count);
+        else
+                sql_binary(sql, value->bytes, value->count);
+}
+
+/* A form's piece with its '?' filled in from values. */
+static void write_filled(struct sql *sql, const char *piece, const struct db_value *values)
+{
+        for (const char *mark; (mark = strchr(piece, '?')) != NULL; piece = mark + 1) {
+                sql_raw_bytes(sql, piece, (size_t)(mark - piece));
+                write_value(sql, values++);
+        }
+        sql_raw(sql, piece);
+}
+
+static enum po_class run_text(struct bulk *bulk, struct db_values values, struct db_values ending,
+                              struct db_result *result_out, struct po_error *error)
+{
+        struct sql *sql = &bulk->sql;
+        sql_reset(sql);
+        sql_raw(sql, bulk->form->insert);
+        for (size_t i = 0; i < values.count; i += bulk->row_values) {
+                sql_raw(sql, i == 0 ? "" : ",");
+                write_filled(sql, bulk->form->row, values.first + i);
+        }
+        write_filled(sql, bulk->form->ending, ending.first);
+        return db_exec(bulk->db, sql, result_out, error);
+}
+
+/* Where the bytes stay until they are sent. */
+static void place_bytes(struct bulk *bulk)
+{
+        for (size_t i = 0; i < bulk->count; i++)
+                if (bulk->values[i].type != DB_INTEGER)
+                        bulk->values[i].bytes = bulk->bytes + bulk->values[i].integer;
+}
+
+/* Through a prepared statement if there is one of that width and the server has it, else as text.
+ */
+static enum po_class run_some(struct bulk *bulk, size_t which, struct db_values values,
+                              struct db_values ending, struct db_result *result_out,
+                              struct po_error *error)
+{
+        bool made = false;
+        if (which < WIDTHS && bulk->prepared[which] == NULL &&
+            open_prepared(bulk, which, error) != PO_OK)
+                return error->kind;
+        if (which < WIDTHS && prepared_make(bulk->prepared[which], &made, error) != PO_OK)
+                return error->kind;
+        if (made)
+                return prepared_run(bulk->prepared[which], values, ending, result_out, error);
+        return run_text(bulk, values, ending, result_out, error);
+}
+
+static struct bulk_sent *next_sent(struct bulk *bulk, size_t rows)
+{
+        void *sent = bulk->sent;
+        if (!grow(bulk, &sent, &bulk->sent_capacity, bulk->sent_count + 1, sizeof *bulk->sent, 8))
+                return NULL;
+        bulk->sent = sent;
+        bulk->sent[bulk->sent_count] = (struct bulk_sent){ .rows = rows };
+        return &bulk->sent[bulk->sent_count++];
+}
+
+enum po_class bulk_run(struct bulk *bulk, const char *ending, struct po_error *error)
+{
+        struct db_value repeated[ENDING_MAX];
+        struct db_values last = { repeated, bulk->ending_values };
+        size_t rows = bulk_rows(bulk);
+        assert(bulk->count == rows * bulk->row_values);
+        assert((ending != NULL) == (bulk->ending_values > 0));
+        for (size_t i = 0; i < bulk->ending_values; i++)
+                repeated[i] = (struct db_value){ .type = DB_TEXT,
+                                                 .bytes = ending,
+                                                 .count = strlen(ending) };
+        place_bytes(bulk);
+        bulk->sent_count = 0;
+        for (size_t done = 0, which; done < rows && !bulk->failed;) {
+                size_t count = next_rows(rows - done, &which);
+                struct db_values values = { bulk->values + done * bulk->row_values,
+                                            count * bulk->row_values };
+                struct bulk_sent *sent = next_sent(bulk, count);
+                if (sent != NULL &&
+                    run_some(bulk, which, values, last, &sent->result, error) != PO_OK)
+                        return error->kind;
+                done += count;
+        }
+        if (bulk->failed)
+                return po_fail(error, PO_SYSTEMIC, 0, "out of memory for %zu rows", rows);
+        return PO_OK;
+}
+
+uint64_t bulk_affected(const struct bulk *bulk)
+{
+        uint64_t sum = 0;
+        for (size_t i = 0; i < bulk->sent_count; i++)
+                sum += bulk->sent[i].result.affected_rows;
+        return sum;
+}
+
+const struct bulk_sent *bulk_sent(const struct bulk *bulk, size_t *count_out)
+{
+        *count_out = bulk->sent_count;
+        return bulk->sent;
+}
