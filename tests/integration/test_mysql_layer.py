@@ -23,7 +23,7 @@ TRAPS = {
     "a_begin_that_is_lost_is_sent_again": lambda proxy: proxy.drop_reply("^BEGIN"),
     "a_connection_lost_while_its_session_is_set_is_transient": lambda proxy: proxy.drop_query("^SET NAMES"),
 }
-GLOBALS = ["read_only", "innodb_flush_log_at_trx_commit", "sync_binlog"]
+GLOBALS = ["read_only", "max_prepared_stmt_count", "innodb_flush_log_at_trx_commit", "sync_binlog"]
 
 
 @pytest.fixture
