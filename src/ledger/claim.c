@@ -7,38 +7,17 @@
 
 #include "channel/fingerprint.h"
 #include "ledger/attempt.h"
+#include "ledger/claim_rows.h"
 #include "ledger/review.h"
-#include "mysql/bulk.h"
 
 struct claims {
         struct db *db;
         struct sql sql;
-        struct bulk *rows;
+        struct claim_rows *rows;
         size_t capacity;
         struct posting **sorted;   /* by key, then turn */
         struct attempts *attempts; /* NULL unless strict.unfinished */
 };
-
-/* A read of what is fresh, by number, is worth a round trip of its own from so many rows on. */
-enum { FRESH_MIN = BULK_SOME };
-
-#define CLAIM_COLUMNS                                                                              \
-        "INSERT INTO claim (tenant_id, idem_key, channel, event_type, order_no, amount, currency," \
-        " payload_hash, hash_version, source_topic, source_partition, source_offset, deliveries,"  \
-        " created_at, last_seen_at"
-#define CLAIM_VALUES "?,?,?,?,?,?,?,?,?,?,?,?,?,UTC_TIMESTAMP(6),UTC_TIMESTAMP(6)"
-#define CLAIM_TYPES  "ittttitbitiii"
-#define CLAIM_SEEN                                                                                 \
-        " ON DUPLICATE KEY UPDATE deliveries = deliveries + VALUES(deliveries),"                   \
-        " last_seen_at = VALUES(last_seen_at)"
-static const struct bulk_form CLAIM_FORM = { .insert = CLAIM_COLUMNS ") VALUES ",
-                                             .row = "(" CLAIM_VALUES ")",
-                                             .types = CLAIM_TYPES,
-                                             .ending = CLAIM_SEEN };
-static const struct bulk_form CLAIM_FORM_STRICT = { .insert = CLAIM_COLUMNS ", made_by) VALUES ",
-                                                    .row = "(" CLAIM_VALUES ",?)",
-                                                    .types = CLAIM_TYPES "b",
-                                                    .ending = CLAIM_SEEN };
 
 enum po_class claims_open(struct claims **claims_out, struct db *db, size_t capacity,
                           struct po_error *error)
@@ -51,7 +30,7 @@ enum po_class claims_open(struct claims **claims_out, struct db *db, size_t capa
                 return po_fail(error, PO_SYSTEMIC, 0, "out of memory for %zu claims", capacity);
         claims->db = db;
         claims->capacity = capacity;
-        return bulk_open(&claims->rows, db, &CLAIM_FORM, error);
+        return claim_rows_open(&claims->rows, db, false, error);
 }
 
 void claims_close(struct claims *claims)
@@ -59,7 +38,7 @@ void claims_close(struct claims *claims)
         if (claims == NULL)
                 return;
         attempts_close(claims->attempts);
-        bulk_close(claims->rows);
+        claim_rows_close(claims->rows);
         sql_free(&claims->sql);
         free(claims->sorted);
         free(claims);
@@ -67,9 +46,8 @@ void claims_close(struct claims *claims)
 
 enum po_class claims_be_strict(struct claims *claims, struct po_error *error)
 {
-        bulk_close(claims->rows);
-        claims->rows = NULL;
-        if (bulk_open(&claims->rows, claims->db, &CLAIM_FORM_STRICT, error) != PO_OK)
+        claim_rows_close(claims->rows);
+        if (claim_rows_open(&claims->rows, claims->db, true, error) != PO_OK)
                 return error->kind;
         return attempts_open(&claims->attempts, error);
 }
@@ -137,54 +115,17 @@ static size_t group_end(const struct claims *claims, size_t first, size_t count)
         return end;
 }
 
-static void add_claim(struct claims *claims, const struct posting *posting, size_t deliveries)
-{
-        struct bulk *rows = claims->rows;
-        const struct po_notification *notification = posting->notification;
-        bulk_integer(rows, notification->tenant_id);
-        bulk_text(rows, notification->key);
-        bulk_text(rows, notification->channel);
-        bulk_text(rows, notification->event);
-        bulk_text(rows, notification->order_no);
-        if (notification->amount_kind == PO_AMOUNT_NONE) {
-                bulk_null(rows);
-                bulk_null(rows);
-        } else {
-                bulk_integer(rows, notification->amount_minor);
-                bulk_text(rows, notification->currency);
-        }
-        bulk_binary(rows, notification->fingerprint, PO_FINGERPRINT_BYTES);
-        bulk_integer(rows, notification->fingerprint_version);
-        bulk_text(rows, posting->record->topic);
-        bulk_integer(rows, posting->record->partition);
-        bulk_integer(rows, posting->record->offset);
-        bulk_integer(rows, (int64_t)deliveries);
-        if (claims->attempts != NULL)
-                bulk_binary(rows, attempts_maker(claims->attempts), MAKER_BYTES);
-}
-
-/* Several statements are one commit. Its answer lost, they are sent again, like one's. */
-static enum po_class run_in_transaction(struct claims *claims, struct po_error *error)
-{
-        if (db_begin(claims->db, error) != PO_OK)
-                return error->kind;
-        enum po_class kind = db_end(claims->db, bulk_run(claims->rows, NULL, error), error);
-        if (kind == PO_UNCERTAIN)
-                kind = error->kind = PO_TRANSIENT;
-        return kind;
-}
-
 /* Sorted by key: two workers that claim the same keys wait for each other in one order. */
 static enum po_class insert_claims(struct claims *claims, size_t count, struct po_error *error)
 {
-        bulk_reset(claims->rows);
+        const unsigned char *maker =
+                claims->attempts != NULL ? attempts_maker(claims->attempts) : NULL;
+        claim_rows_reset(claims->rows);
         for (size_t first = 0, end; first < count; first = end) {
                 end = group_end(claims, first, count);
-                add_claim(claims, claims->sorted[first], end - first);
+                claim_rows_add(claims->rows, claims->sorted[first], end - first, maker);
         }
-        if (bulk_statements(bulk_rows(claims->rows)) > 1)
-                return run_in_transaction(claims, error);
-        return bulk_run(claims->rows, NULL, error);
+        return claim_rows_insert(claims->rows, error);
 }
 
 static const char CLAIM_READ[] =
@@ -419,38 +360,6 @@ enum po_class claims_read(struct claims *claims, struct posting **postings, size
         return read_sorted(claims, count, error);
 }
 
-/* Inserted rows count one, updated ones two. */
-static size_t fresh_rows(const struct bulk_sent *sent)
-{
-        uint64_t affected = sent->result.affected_rows;
-        return affected <= 2 * sent->rows ? (size_t)(2 * sent->rows - affected) : 0;
-}
-
-/*
- * Asks for what the statements inserted by the numbers that a server gives out for one statement,
- * one behind the other; false: not worth it. Where it does otherwise, or others inserted in
- * between, less is found, and never more: a row is known by its key.
- */
-static bool ask_for_fresh(struct claims *claims)
-{
-        size_t statements, fresh = 0, ranges = 0;
-        const struct bulk_sent *sent = bulk_sent(claims->rows, &statements);
-        struct sql *sql = &claims->sql;
-        sql_reset(sql);
-        sql_raw(sql, CLAIM_READ_FRESH);
-        for (size_t i = 0; i < statements; i++) {
-                if (fresh_rows(&sent[i]) == 0)
-                        continue;
-                fresh += fresh_rows(&sent[i]);
-                int64_t id = (int64_t)sent[i].result.insert_id;
-                sql_raw(sql, ranges++ == 0 ? "c.id BETWEEN " : " OR c.id BETWEEN ");
-                sql_integer(sql, id);
-                sql_raw(sql, " AND ");
-                sql_integer(sql, id + (int64_t)sent[i].rows - 1);
-        }
-        return fresh >= FRESH_MIN;
-}
-
 /* Moves those to the front that have no claim yet; how many there are. */
 static size_t keep_unread(struct claims *claims, size_t count)
 {
@@ -468,7 +377,11 @@ static size_t keep_unread(struct claims *claims, size_t count)
 static enum po_class read_fresh(struct claims *claims, size_t *count, struct po_error *error)
 {
         enum po_class kind = PO_OK;
-        if (claims->attempts != NULL || !ask_for_fresh(claims))
+        if (claims->attempts != NULL)
+                return PO_OK;
+        sql_reset(&claims->sql);
+        sql_raw(&claims->sql, CLAIM_READ_FRESH);
+        if (!claim_rows_write_fresh(claims->rows, &claims->sql))
                 return PO_OK;
         if (db_query(claims->db, &claims->sql, error) != PO_OK)
                 return po_within(error, "read fresh claims");

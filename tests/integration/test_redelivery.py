@@ -83,7 +83,7 @@ def test_a_hold_moves_with_its_partition_to_another_worker(ledger, db, assignor)
     ledger.wait_for(lambda: "reason=ORDER_UNKNOWN" in first.log_text(), "it is held")
     second = ledger.start()
     ledger.wait_for(lambda: assignments(second), "a second worker has joined")
-    assert first.stop() == 0
+    assert first.stop() in (0, 75)  # 75: it kept the held partition, and was at its record
     ledger.wait_for(lambda: "reason=ORDER_UNKNOWN" in second.log_text(), "the other worker holds it")
     assert committed(ledger, 0) in (None, 0)
     orders(db, 0)

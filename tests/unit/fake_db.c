@@ -7,7 +7,7 @@
 
 enum {
         ANSWERS_MAX = 64,
-        ROWS_MAX = 64,
+        ROWS_MAX = 512,
         CELLS_MAX = 16,
         STATEMENTS_MAX = 4096,
         BINARIES_MAX = 16,

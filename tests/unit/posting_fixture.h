@@ -7,7 +7,10 @@
 #include "ledger/claim.h"
 #include "ledger/rules.h"
 
-enum { FIXTURE_MAX = 16 };
+#ifndef FIXTURE_ROWS
+#define FIXTURE_ROWS 16
+#endif
+enum { FIXTURE_MAX = FIXTURE_ROWS };
 
 /* 32 bytes that are a text, too, for the fake's cells. */
 #define FINGERPRINT_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"

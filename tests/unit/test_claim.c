@@ -1,4 +1,5 @@
 /* The claim: one committed statement before anything is posted, then what is there decides. */
+#define FIXTURE_ROWS 80
 #include "fake_db.h"
 #include "posting_fixture.h"
 
@@ -733,7 +734,93 @@ START_TEST(two_workers_are_two_makers)
 }
 END_TEST
 
-UNIT_MAIN("claim", no_notifications_claim_nothing,
+enum { MANY = 64 }; /* so many fresh ones are read by their numbers */
+
+static const char *numbered(const char *before, size_t i, const char *after)
+{
+        static char texts[4 * FIXTURE_ROWS][40];
+        static size_t next;
+        char *mine = texts[next++ % (sizeof texts / sizeof texts[0])];
+        snprintf(mine, sizeof texts[0], "%s%zu%s", before, 10 + i, after);
+        return mine;
+}
+
+static void notify_many(void)
+{
+        start();
+        for (size_t i = 0; i < MANY; i++)
+                notified(i, numbered("T", i, ""));
+        fake_affect("INSERT INTO claim", MANY);
+}
+
+/* The row that a read by numbers finds; the outcome's columns are not asked for. */
+static void fresh_row(size_t i, const char *deliveries, const char *fingerprint)
+{
+        fake_row("1", numbered("SQB:T", i, ":PAYMENT_RECEIVED"), numbered("7", i, ""), deliveries,
+                 fingerprint, "1", NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+}
+
+START_TEST(what_we_inserted_is_read_by_its_numbers_and_nothing_by_key)
+{
+        notify_many();
+        fake_rows("FORCE INDEX (PRIMARY) WHERE c.id BETWEEN 0 AND 63");
+        for (size_t i = 0; i < MANY; i++)
+                fresh_row(i, "1", FINGERPRINT_A);
+        claimed("another", "9", "1"); /* inserted in between, by somebody else */
+        acquired(MANY);
+        fake_saw("INSERT INTO claim", "SELECT c.tenant_id, c.idem_key, c.id, c.deliveries,");
+        for (size_t i = 0; i < MANY; i++) {
+                is(&postings[i], VERDICT_NONE, false, "");
+                ck_assert_int_eq(postings[i].claim_id, 710 + (int64_t)i);
+                ck_assert_uint_eq(postings[i].deliveries, 1);
+        }
+}
+END_TEST
+
+START_TEST(what_others_delivered_too_is_read_by_key)
+{
+        notify_many();
+        fake_rows("FORCE INDEX (PRIMARY)");
+        for (size_t i = 1; i < MANY; i++)
+                fresh_row(i, i == 1 ? "2" : "1", FINGERPRINT_A);
+        fake_rows("FORCE INDEX (uk_idem)");
+        claimed("T10", "7", "1");
+        settled("T11", "8", "POSTED", "{}", "1");
+        acquired(MANY);
+        unit_assert_in(fake_statement("SELECT"),
+                       "c.idem_key IN ('" KEY("T10") "','" KEY("T11") "'))");
+        is(&postings[0], VERDICT_NONE, false, "");
+        ck_assert_int_eq(postings[0].claim_id, 7);
+        is(&postings[1], VERDICT_DUPLICATE, false, "{}");
+        is(&postings[2], VERDICT_NONE, false, "");
+}
+END_TEST
+
+START_TEST(a_fresh_claim_is_compared_with_what_its_row_says)
+{
+        notify_many();
+        fake_rows("FORCE INDEX (PRIMARY)");
+        for (size_t i = 0; i < MANY; i++)
+                fresh_row(i, "1", i == 5 ? FINGERPRINT_B : FINGERPRINT_A);
+        acquired(MANY);
+        is(&postings[4], VERDICT_NONE, false, "");
+        is(&postings[5], VERDICT_CONFLICT, false, "");
+}
+END_TEST
+
+START_TEST(a_failing_read_by_numbers_is_passed_up)
+{
+        notify_many();
+        fake_fail("FORCE INDEX (PRIMARY)", PO_TRANSIENT, 2013);
+        ck_assert_int_eq(acquire(MANY), PO_TRANSIENT);
+        unit_assert_in(error.text, "read fresh claims");
+}
+END_TEST
+
+UNIT_MAIN("claim", what_we_inserted_is_read_by_its_numbers_and_nothing_by_key,
+          what_others_delivered_too_is_read_by_key,
+          a_fresh_claim_is_compared_with_what_its_row_says, a_failing_read_by_numbers_is_passed_up,
+          no_notifications_claim_nothing,
           a_claim_is_written_whole_outside_of_any_transaction_and_read_back,
           a_claim_without_money_has_neither_amount_nor_currency,
           keys_are_sorted_by_tenant_and_bytes, a_key_stands_once_with_the_number_of_its_deliveries,

@@ -2,12 +2,13 @@
  * What a batch costs: its statements, each of them one round trip to the database, whatever the
  * number of its notifications. One that creeps in makes every notification dearer.
  */
+#define FIXTURE_ROWS 512
 #include "fake_db.h"
 #include "posting_fixture.h"
 
 #include "ledger/posting.h"
 
-enum { BATCH = 8 }; /* as many rows as the fake answers with */
+enum { BATCH = 8, FULL_BATCH = 475 };
 
 static struct db *db;
 static struct rules *rules;
@@ -35,9 +36,9 @@ static void start(void)
 
 static const char *text(const char *before, size_t i, const char *after)
 {
-        static char texts[64][64];
+        static char texts[4 * FIXTURE_ROWS][64];
         static size_t next;
-        char *mine = texts[next++ % 64];
+        char *mine = texts[next++ % (sizeof texts / sizeof texts[0])];
         snprintf(mine, sizeof texts[0], "%s%zu%s", before, i, after);
         return mine;
 }
@@ -49,7 +50,7 @@ static void answer(enum way way, size_t count)
         const char *deliveries = way == FRESH || way == TOO_EARLY ? "1" : "2";
         fake_rows("FROM claim");
         for (size_t i = 0; i < count; i++) {
-                const char *key = text("SQB:T", i, ":PAYMENT_RECEIVED"), *id = text("100", i, "");
+                const char *key = text("SQB:T", i, ":PAYMENT_RECEIVED"), *id = text("", 1000 + i, "");
                 if (way == DUPLICATES)
                         fake_row("1", key, id, deliveries, FINGERPRINT_A, "1", "POSTED", "{}",
                                  FINGERPRINT_A, "1", "callbacks", "7", "55", NULL, "0", "0");
@@ -61,7 +62,7 @@ static void answer(enum way way, size_t count)
                 return;
         fake_rows("FOR UPDATE");
         for (size_t i = 0; i < count; i++)
-                fake_row("1", text("R", i, ""), "12880", "CNY", "PENDING_PAY", NULL, NULL, NULL,
+                fake_row("1", text("R", 100 + i, ""), "12880", "CNY", "PENDING_PAY", NULL, NULL, NULL,
                          "0", "0", NULL);
 }
 
@@ -70,7 +71,7 @@ static size_t statements_of(enum way way, size_t count)
 {
         start();
         for (size_t i = 0; i < count; i++)
-                fixture_posting(i, payment_rule(), text("T", i, ""), text("R", i, ""));
+                fixture_posting(i, payment_rule(), text("T", i, ""), text("R", 100 + i, ""));
         answer(way, count);
         size_t before = fake_count("");
         claims_begin(ledger_claims(ledger));
@@ -114,7 +115,37 @@ START_TEST(a_batch_that_came_too_early_costs_five_statements)
 }
 END_TEST
 
-UNIT_MAIN("statements", a_batch_of_fresh_payments_costs_eleven_statements,
+/* Every row was inserted: all ids are read by their numbers, in one read. */
+static void answer_full_batch(void)
+{
+        static const uint64_t widths[] = { 256, 64, 64, 64, 27 };
+        for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++)
+                fake_affect("INSERT INTO claim", widths[i]);
+        answer(FRESH, FULL_BATCH);
+}
+
+/*
+ * claims: BEGIN, five INSERTs, COMMIT, one read; BEGIN, the lock; outcomes, moves and messages five
+ * each, entries six; balances, a look at what is parked, COMMIT.
+ */
+START_TEST(a_full_batch_of_fresh_payments_costs_thirty_four_statements)
+{
+        start();
+        for (size_t i = 0; i < FULL_BATCH; i++)
+                fixture_posting(i, payment_rule(), text("T", i, ""), text("R", 100 + i, ""));
+        answer_full_batch();
+        size_t before = fake_count("");
+        claims_begin(ledger_claims(ledger));
+        ck_assert_int_eq(claims_acquire(ledger_claims(ledger), open_postings, FULL_BATCH, &error),
+                         PO_OK);
+        ck_assert_msg(posting_run(ledger, open_postings, FULL_BATCH, &error) == PO_OK, "%s",
+                      error.text);
+        ck_assert_uint_eq(fake_count("") - before, 34);
+}
+END_TEST
+
+UNIT_MAIN("statements", a_full_batch_of_fresh_payments_costs_thirty_four_statements,
+          a_batch_of_fresh_payments_costs_eleven_statements,
           a_batch_of_duplicates_costs_two_statements,
           claims_that_others_saw_too_cost_two_statements_more,
           a_batch_that_came_too_early_costs_five_statements)
