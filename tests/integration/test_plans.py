@@ -22,7 +22,7 @@ CLAIM_ROWS_MAX = 30_000  # they have a second key to fill; the optimizer has lon
 FILL_LIMIT_S = 60
 # Half of them close together, half far apart: each size has some.
 NUMBERS = sorted({*range(1, ASKED, 2), *(1000 + 3990 * n for n in range(ASKED // 2))})
-Statements = collections.namedtuple("Statements", "session lock_orders read_claims move_orders")
+Statements = collections.namedtuple("Statements", "session lock_orders read_fresh read_claims move_orders")
 
 
 def number(n):
@@ -32,19 +32,29 @@ def number(n):
 def capture(ledger, db, proxy):
     """The statements of one batch of ASKED notifications. Each is struck once: the worker comes again with it."""
     session = [proxy.drop_query("^SET SESSION TRANSACTION"), proxy.drop_query("^SET NAMES")]
-    wanted = [proxy.drop_query("FROM payment_order .* FOR UPDATE$"), proxy.drop_query("FROM claim c .* WHERE"),
-              proxy.drop_query("^UPDATE .* payment_order")]
+    wanted = [proxy.drop_query("FROM payment_order .* FOR UPDATE$"),
+              proxy.drop_query(r"FROM claim c FORCE INDEX \(PRIMARY\)"),
+              proxy.drop_query(r"FROM claim c FORCE INDEX \(uk_idem\)"),  # when the same records come again
+              proxy.drop_query("^INSERT INTO payment_order .* ON DUPLICATE KEY UPDATE")]  # what is left as text
     books.register(db, *map(number, NUMBERS))
     ledger.publish(*[notification(f"T{n:08d}", number(n)) for n in NUMBERS], partition=0)
     worker = ledger.start(changes={"mysql": {"host": proxy.host, "port": proxy.port}})
     for trap in [*session, *wanted]:
         ledger.wait_for(trap.struck.is_set, f"the program sends {trap.pattern.pattern}")
     worker.kill()
-    lock_orders, read_claims, move_orders = (trap.text for trap in wanted)
+    lock_orders, read_fresh, read_claims, move_orders = (trap.text for trap in wanted)
     assert lock_orders.count("'O0") == len(NUMBERS) == read_claims.count("'WECHAT:T0"), "one batch, one statement"
     for table in ("claim", "outcome", "entry", "outbox", "balance", "account", "payment_order"):
         db.execute(f"DELETE FROM {table}")
-    return Statements([trap.text for trap in session], lock_orders, read_claims, move_orders)
+    return Statements([trap.text for trap in session], lock_orders, read_fresh, read_claims, move_orders)
+
+
+def moves_of(statements, numbers):
+    """The statement that moves orders, for other orders; and how many it moves."""
+    numbers = iter(numbers)
+    text, count = re.subn(r"'O\d{8}'", lambda _: f"'{number(next(numbers))}'", statements.move_orders)
+    assert count > 30, "no more than a few were left for a text"
+    return text, count
 
 
 def session(db, statements):
@@ -143,8 +153,12 @@ def test_the_locking_read_and_the_update_of_orders_go_by_primary_key(ledger, db,
             found = check_by_key(connection, statements.lock_orders,
                                  {"payment_order": ("PRIMARY", ("range", "const", "eq_ref"))}, ASKED)
             assert found == expected
-            line = plan(connection, statements.move_orders)["o"]
-            assert line["type"] in ("eq_ref", "const") and line["key"] == "PRIMARY" and int(line["rows"]) == 1, line
+            if size < ASKED:
+                continue
+            text, count = moves_of(statements, range(1, size))
+            affected, read = rows_read(connection, text)
+            assert affected == 2 * count, "each was found as it was read"
+            assert read["handler_read_rnd_next"] == 0 and read["handler_read_key"] <= 2 * count, read
 
 
 @pytest.mark.parametrize("size", [min(size, CLAIM_ROWS_MAX) for size in SIZES])
@@ -162,6 +176,9 @@ def test_the_claim_read_goes_by_the_unique_key_and_the_outcome_by_its_primary_ke
                                  {"c": ("uk_idem", ("range", "const")), "o": outcome}, ASKED,
                                  scanned_most=4 if size == 1 else 0)
             assert found == sum(n <= size for n in NUMBERS)
+            if size > ASKED:
+                line = plan(connection, statements.read_fresh)["c"]
+                assert (line["key"], line["type"]) == ("PRIMARY", "range") and int(line["rows"]) <= 2 * ASKED, line
     db.execute("DELETE FROM outcome")
 
 
@@ -178,7 +195,13 @@ def test_disjoint_batches_on_a_small_table_do_not_wait_for_each_other(ledger, db
             waiter.execute("SET SESSION innodb_lock_wait_timeout = 1")
             waiter.execute("BEGIN")
             assert waiter.execute(other) > 200
-            assert waiter.execute(statements.move_orders.replace("'O", "'X")) == 0  # the UPDATE locks no neighbour
+            for cursor, numbers in ((holder, range(1, 600, 2)), (waiter, range(2, 600, 2))):
+                text, count = moves_of(statements, numbers)
+                assert cursor.execute(text) == 2 * count  # moving them locks no neighbour
+            with session(db, statements) as third, third.cursor() as registrar:
+                registrar.execute("SET SESSION innodb_lock_wait_timeout = 1")  # and no gap between them
+                assert registrar.execute("INSERT INTO payment_order (tenant_id, order_no, amount, currency, status)"
+                                         f" VALUES (1, '{number(1)}x', 1, 'CNY', 'PENDING_PAY')") == 1
             # The locks are real: one order of the holder's makes the waiter wait.
             with pytest.raises(pymysql.err.OperationalError) as refused:
                 waiter.execute(f"SELECT 1 FROM payment_order WHERE tenant_id = 1 AND order_no = '{number(1)}'"
