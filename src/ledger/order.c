@@ -83,14 +83,20 @@ enum po_class orders_lock(struct db *db, struct sql *sql, const struct order_id 
 #define IF_AS_READ(column)                                                                         \
         "payment_order." column " = IF(payment_order.status = ?, VALUES(" column                   \
         "), payment_order." column ")"
+#define PAYMENT_AS_READ                                                                            \
+        IF_AS_READ("paid_channel") ", " IF_AS_READ("paid_txn") ", " IF_AS_READ("paid_amount")
+#define REFUNDS_AS_READ                                                                            \
+        IF_AS_READ("refunded")                                                                     \
+        ", " IF_AS_READ("refund_reserved") ", " IF_AS_READ("status_before_refund")
+#define STATE_AS_READ IF_AS_READ("moved_at") ", " IF_AS_READ("status")
 const struct bulk_form ORDER_MOVE_FORM = {
         .insert = "INSERT INTO payment_order (tenant_id, order_no, amount, currency, status,"
                   " paid_channel, paid_txn, paid_amount, refunded, refund_reserved,"
                   " status_before_refund, moved_at) VALUES ",
         .row = "(?,?,?,?,?,?,?,?,?,?,?,UTC_TIMESTAMP(6))",
         .types = "itittttiiit",
-        .ending = " ON DUPLICATE KEY UPDATE " IF_AS_READ("paid_channel") ", " IF_AS_READ("paid_txn") ", " IF_AS_READ("paid_amount") ", " IF_AS_READ(
-                "refunded") ", " IF_AS_READ("refund_reserved") ", " IF_AS_READ("status_before_refund") ", " IF_AS_READ("moved_at") ", " IF_AS_READ("status"),
+        .ending =
+                " ON DUPLICATE KEY UPDATE " PAYMENT_AS_READ ", " REFUNDS_AS_READ ", " STATE_AS_READ,
 };
 enum { ROWS_COUNTED_MOVED = 2 };
 
