@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/limits.h"
+#include "channel/envelope.h"
 #include "channel/form_body.h"
 #include "channel/json_body.h"
 #include "channel/xml_body.h"
@@ -47,7 +48,8 @@ static enum po_class text_parse(struct body_parser *parser, enum body_kind kind,
         if (length > VALUE_BYTES_MAX)
                 return po_refuse(error, "VALUE_TOO_LARGE", "in UTF-8 the body has %zu bytes",
                                  length);
-        return json_body_parse(parser->json, bytes, length, root_out, error);
+        const char *unread = kind == BODY_ENVELOPE ? ENVELOPE_UNREAD : NULL;
+        return json_body_parse_but(parser->json, unread, bytes, length, root_out, error);
 }
 
 enum po_class body_parse(struct body_parser *parser, enum body_kind kind,

@@ -44,7 +44,7 @@ static const struct {
         [MEMBER_FEE_MINOR] = { "fee_minor", json_type_int },
         [MEMBER_FEE] = { "fee", json_type_string },
         [MEMBER_OCCURRED_AT] = { "occurred_at", json_type_string },
-        [MEMBER_BODY] = { "body", json_type_null },
+        [MEMBER_BODY] = { ENVELOPE_UNREAD, json_type_null },
 };
 _Static_assert(sizeof members / sizeof members[0] == MEMBERS, "every member has a type");
 

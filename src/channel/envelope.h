@@ -19,6 +19,9 @@
 #include "postonce/error.h"
 #include "postonce/notification.h"
 
+/* The member that is never looked at: json_body_parse_but() may leave it out. */
+#define ENVELOPE_UNREAD "body"
+
 /*
  * Fills notification from root; channel and tenant_id are the caller's, the envelope's tenant_id
  * replaces the latter. Key and fingerprint are left to the caller.

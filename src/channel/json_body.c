@@ -31,7 +31,15 @@ void json_body_close(struct json_body *body)
 enum po_class json_body_parse(struct json_body *body, const char *bytes, size_t length,
                               struct json_object **root_out, struct po_error *error)
 {
+        return json_body_parse_but(body, NULL, bytes, length, root_out, error);
+}
+
+enum po_class json_body_parse_but(struct json_body *body, const char *unread, const char *bytes,
+                                  size_t length, struct json_object **root_out,
+                                  struct po_error *error)
+{
         assert(length <= VALUE_BYTES_MAX);
+        body->tree.unread = unread;
         struct json_scan scan;
         enum po_class kind = json_scan(bytes, length, &body->tree, &scan, error);
         if (kind == PO_OK && bytes[scan.begin] != '{' && bytes[scan.begin] != '[')

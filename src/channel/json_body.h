@@ -27,6 +27,15 @@ void json_body_close(struct json_body *body); /* takes NULL */
 PO_MUST_USE enum po_class json_body_parse(struct json_body *body, const char *bytes, size_t length,
                                           struct json_object **root_out, struct po_error *error);
 
+/*
+ * The same for a caller that reads nothing of the root's member unread: it is proven like the rest,
+ * but what it holds, and whether it is there, the tree does not say.
+ */
+PO_MUST_USE enum po_class json_body_parse_but(struct json_body *body, const char *unread,
+                                              const char *bytes, size_t length,
+                                              struct json_object **root_out,
+                                              struct po_error *error);
+
 /* For CLEANUP() of a tree. */
 static inline void json_root_put(struct json_object **root)
 {

@@ -21,6 +21,7 @@ void json_tree_reset(struct json_tree *tree)
         json_object_put(tree->root);
         tree->root = NULL;
         tree->depth = 0;
+        tree->in_unread = false;
         free(tree->long_name);
         tree->long_name = NULL;
         if (tree->plain_room > PLAIN_KEEP_BYTES) {
@@ -109,11 +110,11 @@ static bool plain_fill(struct json_tree *tree, const char *raw, size_t length, s
         return true;
 }
 
-/* The kept copy of a name, kept from now on if there is room; NULL: there is none. */
-static const char *name_keep(struct json_tree *tree, const char *text, size_t length)
+/* Where a name is kept, from now on if there is room; TREE_NAMES_MAX: there is none. */
+static size_t name_keep(struct json_tree *tree, const char *text, size_t length)
 {
         if (length == 0 || length >= TREE_NAME_BYTES)
-                return NULL;
+                return TREE_NAMES_MAX;
         uint32_t hash = 2166136261u; /* FNV-1a */
         for (size_t i = 0; i < length; i++)
                 hash = (hash ^ (unsigned char)text[i]) * 16777619u;
@@ -122,13 +123,13 @@ static const char *name_keep(struct json_tree *tree, const char *text, size_t le
         for (; tree->names[slot].length != 0; slot = (slot + 1) & (TREE_NAMES_MAX - 1))
                 if (tree->names[slot].length == length &&
                     memcmp(tree->names[slot].text, text, length) == 0)
-                        return tree->names[slot].text;
+                        return slot;
         if (tree->names_count >= TREE_NAMES_MAX / 4 * 3)
-                return NULL;
+                return TREE_NAMES_MAX;
         tree->names_count++;
         tree->names[slot].length = length;
         memcpy(tree->names[slot].text, text, length); /* its NUL is there: zeroed at first */
-        return tree->names[slot].text;
+        return slot;
 }
 
 enum po_class json_tree_name(struct json_tree *tree, const char *raw, size_t length, bool escaped,
@@ -140,30 +141,47 @@ enum po_class json_tree_name(struct json_tree *tree, const char *raw, size_t len
                 raw = tree->plain;
         }
         tree->name_place = place;
-        tree->name = name_keep(tree, raw, length);
-        tree->name_is_kept = tree->name != NULL;
-        if (tree->name_is_kept)
-                return PO_OK;
-        free(tree->long_name);
-        tree->long_name = strndup(raw, length);
-        tree->name = tree->long_name;
-        return tree->name != NULL ? PO_OK : fail_memory(error);
+        tree->name_slot = name_keep(tree, raw, length);
+        if (tree->name_slot < TREE_NAMES_MAX) {
+                tree->name = tree->names[tree->name_slot].text;
+        } else {
+                free(tree->long_name);
+                tree->name = tree->long_name = strndup(raw, length);
+        }
+        if (tree->name == NULL)
+                return fail_memory(error);
+        if (tree->depth == 1)
+                tree->in_unread = tree->unread != NULL && strcmp(tree->name, tree->unread) == 0;
+        return PO_OK;
 }
 
-/* Into an object whose names are all different so far. Takes value over when it is OK. */
+/* Whether the innermost object has the name for the first time: of a kept one a bit tells. */
+static bool name_is_new(struct json_tree *tree, struct json_object *object)
+{
+        if (tree->name_slot == TREE_NAMES_MAX)
+                return !json_object_object_get_ex(object, tree->name, NULL);
+        uint64_t *seen = &tree->seen[tree->depth - 1][tree->name_slot / 64];
+        uint64_t bit = UINT64_C(1) << tree->name_slot % 64;
+        bool is_new = (*seen & bit) == 0;
+        *seen |= bit;
+        return is_new;
+}
+
+/* Takes value over when it is OK. */
 static enum po_class member_add(struct json_tree *tree, struct json_object *object,
                                 struct json_object *value, struct po_error *error)
 {
-        int count = json_object_object_length(object);
-        unsigned flags = tree->name_is_kept ? JSON_C_OBJECT_ADD_CONSTANT_KEY : 0;
-        if (json_object_object_add_ex(object, tree->name, value, flags) != 0)
-                return fail_memory(error);
-        if (json_object_object_length(object) == count)
-                /* The value is in the tree, in the place of the first, and goes with it. */
+        bool kept = tree->name_slot < TREE_NAMES_MAX;
+        unsigned flags = JSON_C_OBJECT_ADD_KEY_IS_NEW | (kept ? JSON_C_OBJECT_ADD_CONSTANT_KEY : 0);
+        if (!name_is_new(tree, object))
                 return po_refuse_at(error, "DUPLICATE_MEMBER", tree->name_place,
                                     "an object has one member twice, again at byte %zu",
                                     tree->name_place);
-        return PO_OK;
+        if (value == NULL && tree->in_unread && kept)
+                return PO_OK;
+        return json_object_object_add_ex(object, tree->name, value, flags) == 0
+                       ? PO_OK
+                       : fail_memory(error);
 }
 
 /* value: taken over; NULL is the null of JSON. */
@@ -175,16 +193,14 @@ static enum po_class value_add(struct json_tree *tree, struct json_object *value
                 return PO_OK;
         }
         struct json_object *parent = tree->levels[tree->depth - 1];
-        if (json_object_is_type(parent, json_type_object)) {
-                enum po_class kind = member_add(tree, parent, value, error);
-                if (kind == PO_BUG)
-                        json_object_put(value);
-                return kind;
-        }
-        if (json_object_array_add(parent, value) == 0)
-                return PO_OK;
-        json_object_put(value);
-        return fail_memory(error);
+        enum po_class kind = PO_OK;
+        if (json_object_is_type(parent, json_type_object))
+                kind = member_add(tree, parent, value, error);
+        else if (json_object_array_add(parent, value) != 0)
+                kind = fail_memory(error);
+        if (kind != PO_OK)
+                json_object_put(value);
+        return kind;
 }
 
 enum po_class json_tree_begin(struct json_tree *tree, bool object, struct po_error *error)
@@ -193,10 +209,11 @@ enum po_class json_tree_begin(struct json_tree *tree, bool object, struct po_err
         struct json_object *value = object ? json_object_new_object() : json_object_new_array();
         if (value == NULL)
                 return fail_memory(error);
-        enum po_class kind = value_add(tree, value, error);
-        if (kind == PO_OK)
-                tree->levels[tree->depth++] = value;
-        return kind;
+        if (value_add(tree, value, error) != PO_OK)
+                return error->kind;
+        memset(tree->seen[tree->depth], 0, sizeof tree->seen[0]);
+        tree->levels[tree->depth++] = value;
+        return PO_OK;
 }
 
 void json_tree_end(struct json_tree *tree)
@@ -208,6 +225,8 @@ void json_tree_end(struct json_tree *tree)
 enum po_class json_tree_text(struct json_tree *tree, const char *raw, size_t length, bool escaped,
                              struct po_error *error)
 {
+        if (tree->in_unread)
+                return value_add(tree, NULL, error);
         if (escaped) {
                 if (!plain_fill(tree, raw, length, &length))
                         return fail_memory(error);
@@ -237,6 +256,8 @@ static struct json_object *written_number(struct json_tree *tree, const char *ra
 enum po_class json_tree_number(struct json_tree *tree, const char *raw, size_t length, bool whole,
                                struct po_error *error)
 {
+        if (tree->in_unread)
+                return value_add(tree, NULL, error);
         struct json_object *value = whole ? json_object_new_int64(integer_read(raw, length))
                                           : written_number(tree, raw, length);
         return value != NULL ? value_add(tree, value, error) : fail_memory(error);

@@ -2,6 +2,9 @@
  * The tree of a JSON text, built while json_scan() looks at it: what the scan lets through is in
  * the tree, and nothing is read twice. json-c holds the tree; its own parser, which lets repeated
  * names, NaN and clamped integers through, is not used.
+ *
+ * A member of the root can be left unread: all of it is scanned, a name twice is refused, but its
+ * texts and numbers, which may be most of the bytes, are not copied.
  */
 #ifndef CHANNEL_JSON_TREE_H
 #define CHANNEL_JSON_TREE_H
@@ -26,10 +29,14 @@ struct json_tree {
         struct json_object *levels[JSON_DEPTH_MAX]; /* lists and objects that are not ended */
         size_t depth;
         const char *name; /* of the member whose value comes next */
-        bool name_is_kept;
+        size_t name_slot; /* where it is kept; TREE_NAMES_MAX: nowhere */
         size_t name_place;
-        char *long_name; /* one that is not kept */
-        char *plain;     /* a text without its escapes */
+        const char *unread; /* a member of the root whose texts and numbers nobody reads; or NULL */
+        bool in_unread;     /* they are nulls in the tree, or not there at all */
+        uint64_t seen[JSON_DEPTH_MAX]
+                     [TREE_NAMES_MAX / 64]; /* kept names of each object's members */
+        char *long_name;                    /* one that is not kept */
+        char *plain;                        /* a text without its escapes */
         size_t plain_room;
         size_t names_count;
         struct {

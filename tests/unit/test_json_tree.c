@@ -112,6 +112,54 @@ START_TEST(a_kept_name_is_told_from_one_that_only_begins_alike)
 }
 END_TEST
 
+START_TEST(one_name_twice_is_refused_also_beyond_the_names_that_are_kept)
+{
+        char text[4096] = "{";
+        size_t used = 1;
+        for (int i = 0; i < TREE_NAMES_MAX; i++)
+                used += (size_t)snprintf(text + used, sizeof text - used, "\"n%d\":0,", i);
+        size_t place = used;
+        snprintf(text + used, sizeof text - used, "\"n%d\":0}", TREE_NAMES_MAX - 1);
+        assert_refused(text, "DUPLICATE_MEMBER", (int)place);
+        snprintf(text + used, sizeof text - used, "\"n0\":0}");
+        assert_refused(text, "DUPLICATE_MEMBER", (int)place);
+        snprintf(text + used, sizeof text - used, "\"x\":{\"n0\":0,\"n%d\":0}}",
+                 TREE_NAMES_MAX - 1);
+        assert_written(text, text);
+        json_tree_close(&tree);
+}
+END_TEST
+
+START_TEST(of_an_unread_member_only_what_has_members_or_items_is_kept)
+{
+        tree.unread = "b";
+        assert_written("{\"a\":\"x\",\"b\":\"y\",\"c\":\"z\"}", "{\"a\":\"x\",\"c\":\"z\"}");
+        assert_written("{\"b\":{\"a\":1,\"d\":{\"e\":\"\\n\"}},\"a\":{\"b\":2}}",
+                       "{\"b\":{\"d\":{}},\"a\":{\"b\":2}}");
+        assert_written("{\"b\":[1,1.5,\"x\",true],\"a\":[1]}",
+                       "{\"b\":[null,null,null,true],\"a\":[1]}");
+        tree.unread = NULL;
+        assert_written("{\"b\":\"y\"}", "{\"b\":\"y\"}");
+}
+END_TEST
+
+START_TEST(an_unread_member_is_refused_for_what_any_is_refused_for)
+{
+        char text[400], name[101];
+        memset(name, 'n', sizeof name - 1);
+        name[sizeof name - 1] = '\0';
+        tree.unread = "b";
+        assert_refused("{\"b\":1,\"b\":2}", "DUPLICATE_MEMBER", 7);
+        assert_refused("{\"b\":{\"a\":1,\"a\":\"x\"}}", "DUPLICATE_MEMBER", 12);
+        assert_refused("{\"b\":{\"a\":null,\"c\":2,\"a\":{}}}", "DUPLICATE_MEMBER", 21);
+        assert_refused("{\"b\":[\"\\u0000\"]}", "NUL_IN_TEXT", 7);
+        assert_refused("{\"b\":99999999999999999999}", "NUMBER_OUT_OF_RANGE", 5);
+        snprintf(text, sizeof text, "{\"b\":{\"%s\":1,\"%s\":2}}", name, name);
+        assert_refused(text, "DUPLICATE_MEMBER", 111);
+        tree.unread = NULL;
+}
+END_TEST
+
 START_TEST(two_trees_can_live_at_once)
 {
         struct json_object *outer = build("{\"inner\":\"{}\",\"a\":1}");
@@ -145,5 +193,8 @@ UNIT_MAIN("json_tree", every_kind_of_value_stands_where_it_stood,
           escapes_in_texts_and_names_are_what_they_stand_for,
           one_name_twice_is_refused_with_the_place_of_the_second,
           trees_with_more_names_than_are_kept_are_right_as_well,
-          a_kept_name_is_told_from_one_that_only_begins_alike, two_trees_can_live_at_once,
+          a_kept_name_is_told_from_one_that_only_begins_alike,
+          one_name_twice_is_refused_also_beyond_the_names_that_are_kept,
+          of_an_unread_member_only_what_has_members_or_items_is_kept,
+          an_unread_member_is_refused_for_what_any_is_refused_for, two_trees_can_live_at_once,
           nothing_is_left_of_a_tree_that_was_refused)
