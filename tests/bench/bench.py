@@ -236,7 +236,8 @@ class Pool:
                    default=0) / 1024
 
     def peak_rss_mb(self):
-        return max((seen[-1][2] for seen in self.memory.values() if seen), default=0) / 1024
+        # The kernel notes the most now and then: what is resident may be above it.
+        return max((max(one[1:]) for seen in self.memory.values() for one in seen), default=0) / 1024
 
 
 def drain(world, workers, count):
