@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "base/text.h"
 #include "postonce/notification.h"
 
 /* Room for an error text with every byte escaped, plus coordinates and key. */
@@ -60,8 +61,8 @@ void log_set_record(const char *topic, int partition, long long offset, const ch
         record_in_hand.set = true;
         record_in_hand.partition = partition;
         record_in_hand.offset = offset;
-        snprintf(record_in_hand.topic, sizeof record_in_hand.topic, "%s", topic);
-        snprintf(record_in_hand.key, sizeof record_in_hand.key, "%s", key == NULL ? "" : key);
+        text_copy(record_in_hand.topic, sizeof record_in_hand.topic, topic);
+        text_copy(record_in_hand.key, sizeof record_in_hand.key, key == NULL ? "" : key);
 }
 
 void log_clear_record(void)

@@ -6,6 +6,14 @@
 
 #include "base/print.h"
 
+void text_copy(char *buffer, size_t capacity, const char *text)
+{
+        assert(capacity > 0);
+        size_t length = strnlen(text, capacity - 1);
+        memcpy(buffer, text, length);
+        buffer[length] = '\0';
+}
+
 void text_init(struct text *text, char *buffer, size_t capacity)
 {
         assert(capacity > 0);

@@ -14,6 +14,9 @@ struct text {
         bool cut;
 };
 
+/* text into a buffer of capacity bytes, 1 at least: what does not fit is cut. */
+void text_copy(char *buffer, size_t capacity, const char *text);
+
 /* capacity includes the NUL and is at least 1. */
 void text_init(struct text *text, char *buffer, size_t capacity);
 void text_put(struct text *text, const char *piece);

@@ -91,6 +91,8 @@ static bool is_told_later(const struct posting *posting, bool comes_again)
 static void report_record(const struct parcel *parcel)
 {
         const struct record *record = parcel->record;
+        if (parcel->verdict != VERDICT_REJECTED && parcel->verdict != VERDICT_HELD)
+                return;
         log_set_record(record->topic, record->partition, record->offset, NULL);
         if (parcel->verdict == VERDICT_REJECTED)
                 log_failure(LOG_LEVEL_WARN, "rejected", &parcel->error);

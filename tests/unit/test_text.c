@@ -119,6 +119,21 @@ START_TEST(a_json_string_too_long_is_cut_and_remembered)
 }
 END_TEST
 
+START_TEST(a_copy_is_cut_at_its_capacity_and_ends_in_nul)
+{
+        memset(buffer, '#', sizeof buffer);
+        text_copy(buffer, 4, "abc");
+        ck_assert_str_eq(buffer, "abc");
+        text_copy(buffer, 4, "defg");
+        ck_assert_str_eq(buffer, "def");
+        ck_assert_int_eq(buffer[4], '#');
+        text_copy(buffer, 4, "");
+        ck_assert_str_eq(buffer, "");
+        text_copy(buffer + 1, 1, "x");
+        ck_assert_int_eq(buffer[1], '\0');
+}
+END_TEST
+
 START_TEST(an_integer_is_put_and_cut_like_any_piece)
 {
         start(8);
@@ -147,4 +162,5 @@ UNIT_MAIN("text", a_new_text_is_empty, pieces_are_put_one_after_the_other,
           what_fits_to_the_last_byte_is_not_cut, a_piece_too_long_is_cut_and_remembered,
           a_text_once_cut_stays_cut, room_for_nothing_but_the_end_holds_nothing,
           a_json_string_has_its_quotes_and_escapes, a_json_string_too_long_is_cut_and_remembered,
-          an_integer_is_put_and_cut_like_any_piece, a_time_is_written_to_the_microsecond_in_utc)
+          a_copy_is_cut_at_its_capacity_and_ends_in_nul, an_integer_is_put_and_cut_like_any_piece,
+          a_time_is_written_to_the_microsecond_in_utc)
