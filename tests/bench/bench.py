@@ -134,7 +134,9 @@ class World:
                                           "log": {"level": "warn"},
                                           "dead_letter": {"max_per_minute": 1_000_000}})
         # Not the tests' quick time-outs: what a pool is run with.
-        base["kafka"] = {"bootstrap.servers": self.kafka.bootstrap, "group.id": f"g-{self.topic}"}
+        # Only that all share the work within half a second, not three: a small backlog would be over by then.
+        base["kafka"] = {"bootstrap.servers": self.kafka.bootstrap, "group.id": f"g-{self.topic}",
+                         "heartbeat.interval.ms": 500}
         self.config = configuration.merge(base, settings)
         self.config_file = configuration.write(self.directory / "postonce.yaml", self.config)
 
