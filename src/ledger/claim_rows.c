@@ -12,8 +12,8 @@ enum { FRESH_MIN = BULK_SOME };
         "INSERT INTO claim (tenant_id, idem_key, channel, event_type, order_no, amount, currency," \
         " payload_hash, hash_version, source_topic, source_partition, source_offset, deliveries,"  \
         " created_at, last_seen_at"
-#define VALUES "?,?,?,?,?,?,?,?,?,?,?,?,?,UTC_TIMESTAMP(6),UTC_TIMESTAMP(6)"
-#define TYPES  "ittttitbitiii"
+#define VALUES "?,?,?,?,?,?,?,UNHEX(?),?,?,?,?,?,UTC_TIMESTAMP(6),UTC_TIMESTAMP(6)"
+#define TYPES  "ittttithitiii"
 #define SEEN                                                                                       \
         " ON DUPLICATE KEY UPDATE deliveries = deliveries + VALUES(deliveries),"                   \
         " last_seen_at = VALUES(last_seen_at)"
@@ -21,8 +21,8 @@ static const struct bulk_form PLAIN = {
         .insert = INSERT ") VALUES ", .row = "(" VALUES ")", .types = TYPES, .ending = SEEN
 };
 static const struct bulk_form STRICT = { .insert = INSERT ", made_by) VALUES ",
-                                         .row = "(" VALUES ",?)",
-                                         .types = TYPES "b",
+                                         .row = "(" VALUES ",UNHEX(?))",
+                                         .types = TYPES "h",
                                          .ending = SEEN };
 
 struct claim_rows {

@@ -46,8 +46,8 @@ const struct bulk_form OUTCOME_FORM = {
         .insert = "INSERT INTO outcome (claim_id, verdict, result_json, payload_hash, hash_version,"
                   " source_topic, source_partition, source_offset, turn, effective_at, reverses,"
                   " settled_at) VALUES ",
-        .row = "(?,?,?,?,?,?,?,?,?,?,?,UTC_TIMESTAMP(6))",
-        .types = "ittbitiiiti",
+        .row = "(?,?,?,UNHEX(?),?,?,?,?,?,?,?,UTC_TIMESTAMP(6))",
+        .types = "itthitiiiti",
         .ending = "",
 };
 

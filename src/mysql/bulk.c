@@ -90,7 +90,7 @@ static bool grow(struct bulk *bulk, void **memory, size_t *capacity, size_t need
 static struct db_value *next_value(struct bulk *bulk, char type)
 {
         static const enum db_type types[] = {
-                ['i'] = DB_INTEGER, ['t'] = DB_TEXT, ['b'] = DB_BINARY
+                ['i'] = DB_INTEGER, ['t'] = DB_TEXT, ['h'] = DB_TEXT
         };
         void *values = bulk->values;
         char wanted = bulk->form->types[bulk->count % bulk->row_values];
@@ -118,19 +118,29 @@ void bulk_null(struct bulk *bulk)
                 value->is_null = true;
 }
 
-/* The bytes move while the buffer grows, so a value has their offset until they are sent. */
-static void put_bytes(struct bulk *bulk, char type, const void *bytes, size_t count)
+/*
+ * Room for a value's bytes, NULL when there is none. They move while the buffer grows, so a value
+ * has their offset until they are sent.
+ */
+static char *put_bytes(struct bulk *bulk, char type, size_t count)
 {
         void *memory = bulk->bytes;
         struct db_value *value = next_value(bulk, type);
         if (value == NULL ||
             !grow(bulk, &memory, &bulk->bytes_capacity, bulk->bytes_count + count, 1, FIRST_BYTES))
-                return;
+                return NULL;
         bulk->bytes = memory;
-        memcpy(bulk->bytes + bulk->bytes_count, bytes, count);
         value->integer = (int64_t)bulk->bytes_count;
         value->count = count;
         bulk->bytes_count += count;
+        return bulk->bytes + value->integer;
+}
+
+static void put_text(struct bulk *bulk, const char *text, size_t count)
+{
+        char *to = put_bytes(bulk, 't', count);
+        if (to != NULL)
+                memcpy(to, text, count);
 }
 
 void bulk_text(struct bulk *bulk, const char *text)
@@ -138,15 +148,22 @@ void bulk_text(struct bulk *bulk, const char *text)
         if (text == NULL)
                 bulk_null(bulk);
         else
-                put_bytes(bulk, 't', text, strlen(text));
+                put_text(bulk, text, strlen(text));
 }
 
 void bulk_binary(struct bulk *bulk, const void *bytes, size_t count)
 {
-        if (bytes == NULL)
+        static const char digits[] = "0123456789ABCDEF";
+        const unsigned char *from = bytes;
+        if (bytes == NULL) {
                 bulk_null(bulk);
-        else
-                put_bytes(bulk, 'b', bytes, count);
+                return;
+        }
+        char *to = put_bytes(bulk, 'h', 2 * count);
+        for (size_t i = 0; i < count && to != NULL; i++) {
+                *to++ = digits[from[i] >> 4];
+                *to++ = digits[from[i] & 15];
+        }
 }
 
 void bulk_time(struct bulk *bulk, int64_t time_us)
@@ -161,7 +178,7 @@ void bulk_time(struct bulk *bulk, int64_t time_us)
         if (sql->failed)
                 bulk->failed = true;
         else
-                put_bytes(bulk, 't', sql->text + 1, sql->length - 2); /* without its quotes */
+                put_text(bulk, sql->text + 1, sql->length - 2); /* without its quotes */
 }
 
 size_t bulk_rows(const struct bulk *bulk)
@@ -206,10 +223,8 @@ static void write_value(struct sql *sql, const struct db_value *value)
                 sql_raw(sql, "NULL");
         else if (value->type == DB_INTEGER)
                 sql_integer(sql, value->integer);
-        else if (value->type == DB_TEXT)
-                sql_text_bytes(sql, value->bytes, value->count);
         else
-                sql_binary(sql, value->bytes, value->count);
+                sql_text_bytes(sql, value->bytes, value->count);
 }
 
 /* A form's piece with its '?' filled in from values. */

@@ -15,7 +15,7 @@ enum { BULK_MANY = 256, BULK_SOME = 64 };
 struct bulk_form {
         const char *insert; /* "INSERT INTO t (a, b, made_at) VALUES " */
         const char *row;    /* "(?,?,UTC_TIMESTAMP(6))" */
-        const char *types;  /* of each '?' of the row: i integer, t text, b binary */
+        const char *types;  /* of each '?' of the row: i integer, t text, h hexadecimal */
         const char *ending; /* " ON DUPLICATE KEY UPDATE …" or ""; a '?' in it is one text */
 };
 
@@ -30,6 +30,11 @@ void bulk_reset(struct bulk *bulk);
  * are NULL. */
 void bulk_integer(struct bulk *bulk, int64_t value);
 void bulk_text(struct bulk *bulk, const char *text);
+/*
+ * Of type h: as hexadecimal text, for `UNHEX(?)`. (The bytes of a binary parameter stand in the
+ * text that MySQL shows of a running statement, and SHOW PROCESSLIST fails on what is no UTF-8:
+ * 3854.)
+ */
 void bulk_binary(struct bulk *bulk, const void *bytes, size_t count);
 void bulk_time(struct bulk *bulk, int64_t time_us); /* of type t; as sql_time() */
 void bulk_null(struct bulk *bulk);                  /* of whatever type */

@@ -113,9 +113,9 @@ static bool make_room(struct db *db, size_t count)
 /* The library only reads what a bind of a parameter points at. */
 static void bind_value(MYSQL_BIND *bind, const struct db_value *value)
 {
-        static const enum enum_field_types types[] = { [DB_INTEGER] = MYSQL_TYPE_LONGLONG,
-                                                       [DB_TEXT] = MYSQL_TYPE_STRING,
-                                                       [DB_BINARY] = MYSQL_TYPE_BLOB };
+        static const enum enum_field_types types[] = {
+                [DB_INTEGER] = MYSQL_TYPE_LONGLONG, [DB_TEXT] = MYSQL_TYPE_STRING
+        };
         static __typeof__(*bind->is_null) is_null = 1; /* my_bool or bool, by library */
         bind->buffer_type = types[value->type];
         bind->is_null = value->is_null ? &is_null : NULL;

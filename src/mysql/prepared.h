@@ -7,7 +7,7 @@
 
 #include "mysql/db.h"
 
-enum db_type { DB_INTEGER, DB_TEXT, DB_BINARY };
+enum db_type { DB_INTEGER, DB_TEXT };
 
 /* A parameter; the bytes are borrowed. */
 struct db_value {

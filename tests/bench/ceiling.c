@@ -1,7 +1,8 @@
 /*
  * The ceiling: what the same server takes when a program does nothing but the product's rows in the
  * best batched SQL known. No Kafka, no JSON, no reads, no judging: for each batch the claims in
- * their own commit, then one transaction with outcomes, orders, entries, outbox rows and balances.
+ * their own commit, then one transaction with outcomes, orders, entries, outbox rows and balances;
+ * rows as the product sends them, through prepared statements (mysql/bulk.h).
  *
  *   ceiling --host H --port P --user U --database D --messages N --connections C --batch B
  *
@@ -11,7 +12,7 @@
  * one's end), cpu_seconds (this program's).
  */
 #include <getopt.h>
-#include <mysql.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,7 +24,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "mysql/sql.h"
+#include "mysql/bulk.h"
+#include "mysql/db.h"
 
 enum { CONNECTIONS_MAX = 64, BATCH_MAX = 5000, MERCHANTS = 100, FINGERPRINT_BYTES = 32 };
 
@@ -36,31 +38,85 @@ struct bench {
 /* One connection's work. accounts[0] is the clearing account. */
 struct lane {
         const struct bench *bench;
-        MYSQL *mysql;
+        struct db *db;
         struct sql sql;
+        struct bulk *claims, *outcomes, *orders, *entries, *outbox;
+        int64_t ids[BATCH_MAX]; /* of the batch's claims */
         long accounts[1 + MERCHANTS];
         int64_t moved[1 + MERCHANTS];
 };
 
-static void die(const char *what, MYSQL *mysql)
+static const struct bulk_form CLAIMS = {
+        .insert = "INSERT INTO claim (tenant_id, idem_key, channel, event_type, order_no, amount,"
+                  " currency, payload_hash, hash_version, source_topic, source_partition,"
+                  " source_offset, deliveries, created_at, last_seen_at) VALUES ",
+        .row = "(1,?,?,'PAYMENT_RECEIVED',?,?,'CNY',UNHEX(?),1,?,?,?,1,UTC_TIMESTAMP(6),UTC_TIMESTAMP(6))",
+        .types = "tttihtii",
+        .ending = " ON DUPLICATE KEY UPDATE deliveries = deliveries + VALUES(deliveries),"
+                  " last_seen_at = VALUES(last_seen_at)",
+};
+static const struct bulk_form OUTCOMES = {
+        .insert = "INSERT INTO outcome (claim_id, verdict, result_json, payload_hash,"
+                  " hash_version, source_topic, source_partition, source_offset, turn,"
+                  " effective_at, settled_at) VALUES ",
+        .row = "(?,'POSTED','{\"posted\":\"PAID\"}',UNHEX(?),1,?,?,?,?,'2026-11-11 04:00:00.000000',"
+               "UTC_TIMESTAMP(6))",
+        .types = "ihtiii",
+        .ending = "",
+};
+/* Faster than an UPDATE through a derived table on both servers; the rows are there. */
+static const struct bulk_form ORDERS = {
+        .insert = "INSERT INTO payment_order (tenant_id, order_no, amount, currency, status,"
+                  " paid_channel, paid_txn, paid_amount, moved_at) VALUES ",
+        .row = "(1,?,1,'CNY','PAID',?,?,?,UTC_TIMESTAMP(6))",
+        .types = "ttti",
+        .ending = " ON DUPLICATE KEY UPDATE status = VALUES(status), paid_channel ="
+                  " VALUES(paid_channel), paid_txn = VALUES(paid_txn), paid_amount ="
+                  " VALUES(paid_amount), moved_at = VALUES(moved_at)",
+};
+static const struct bulk_form ENTRIES = {
+        .insert = "INSERT INTO entry (claim_id, line, account_id, amount, currency) VALUES ",
+        .row = "(?,?,?,?,'CNY')",
+        .types = "iiii",
+        .ending = "",
+};
+static const struct bulk_form OUTBOX = {
+        .insert = "INSERT INTO outbox (id, aggregatetype, aggregateid, type, payload, created_at)"
+                  " VALUES ",
+        .row = "(?,'order',?,'ORDER_PAID',?,UTC_TIMESTAMP(6))",
+        .types = "ttt",
+        .ending = "",
+};
+
+static void die(const char *what, const struct po_error *error)
 {
-        fprintf(stderr, "ceiling: %s: %s\n", what, mysql != NULL ? mysql_error(mysql) : "");
+        fprintf(stderr, "ceiling: %s: %s\n", what, error != NULL ? error->text : "");
         exit(1);
 }
 
-static MYSQL *connect_to(const struct bench *bench)
+static void must(const char *what, enum po_class kind, const struct po_error *error)
 {
-        MYSQL *mysql = mysql_init(NULL);
-        if (mysql == NULL ||
-            mysql_real_connect(mysql, bench->host, bench->user, bench->password, bench->database,
-                               bench->port, NULL,
-                               CLIENT_MULTI_STATEMENTS | CLIENT_FOUND_ROWS) == NULL)
-                die("connect", mysql);
-        if (mysql_query(mysql, "SET NAMES utf8mb4, time_zone = '+00:00',"
-                               " SESSION innodb_lock_wait_timeout = 5") != 0 ||
-            mysql_query(mysql, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED") != 0)
-                die("session", mysql);
-        return mysql;
+        if (kind != PO_OK)
+                die(what, error);
+}
+
+static struct db *connect_to(const struct bench *bench)
+{
+        static struct db_options options;
+        struct po_error error;
+        struct db *db;
+        options = (struct db_options){ .host = bench->host,
+                                       .port = bench->port,
+                                       .user = bench->user,
+                                       .password = bench->password,
+                                       .database = bench->database,
+                                       .connect_timeout_ms = 10000,
+                                       .read_timeout_ms = 60000,
+                                       .write_timeout_ms = 60000,
+                                       .wait_timeout_ms = 60000 };
+        must("connect", db_open(&db, &options, &error), &error);
+        must("connect", db_connect(db, &error), &error);
+        return db;
 }
 
 static double now_seconds(void)
@@ -80,24 +136,18 @@ static int64_t amount_of(long message)
         return 1000 + message;
 }
 
-__attribute__((format(printf, 2, 3))) static void put(struct sql *sql, const char *format, ...)
+/* Values like the product's: key, channel and order as they come out of the generator. */
+__attribute__((format(printf, 2, 3))) static void put(struct bulk *bulk, const char *format, ...)
 {
-        char text[96];
+        char text[512];
         va_list values;
         va_start(values, format);
         vsnprintf(text, sizeof text, format, values);
         va_end(values);
-        sql_text(sql, text);
+        bulk_text(bulk, text);
 }
 
-/* Literals like the product's: key, channel and order as they come out of the generator. */
-static void put_key(struct sql *sql, long message)
-{
-        put(sql, "M%02ld:%lld:PAYMENT_RECEIVED", merchant_of(message),
-            7894002680000000000LL + message);
-}
-
-static void put_fingerprint(struct sql *sql, long message)
+static void put_fingerprint(struct bulk *bulk, long message)
 {
         unsigned char bytes[FINGERPRINT_BYTES];
         uint64_t state = (uint64_t)message * 0x9e3779b97f4a7c15u + 1;
@@ -107,130 +157,63 @@ static void put_fingerprint(struct sql *sql, long message)
                 state ^= state << 17;
                 bytes[i] = (unsigned char)(state >> 24);
         }
-        sql_binary(sql, bytes, sizeof bytes);
+        bulk_binary(bulk, bytes, sizeof bytes);
 }
 
-static void put_source(struct sql *sql, long message)
+static void put_source(struct bulk *bulk, long message)
 {
-        sql_raw(sql, ",1,'bench-callbacks',");
-        sql_integer(sql, message % 4);
-        sql_raw(sql, ",");
-        sql_integer(sql, message / 4);
-        sql_raw(sql, ",");
+        bulk_text(bulk, "bench-callbacks");
+        bulk_integer(bulk, message % 4);
+        bulk_integer(bulk, message / 4);
 }
 
-static void write_claims(struct lane *lane, long first, long end)
+static void put_claim(struct bulk *claims, long i)
 {
-        struct sql *sql = &lane->sql;
-        sql_reset(sql);
-        sql_raw(sql,
-                "INSERT INTO claim (tenant_id, idem_key, channel, event_type, order_no, amount,"
-                " currency, payload_hash, hash_version, source_topic, source_partition,"
-                " source_offset, deliveries, created_at, last_seen_at) VALUES ");
-        for (long i = first; i < end; i++) {
-                sql_raw(sql, i == first ? "(1," : ",(1,");
-                put_key(sql, i);
-                sql_raw(sql, ",");
-                put(sql, "M%02ld", merchant_of(i));
-                sql_raw(sql, ",'PAYMENT_RECEIVED',");
-                put(sql, "O%08ld", i);
-                sql_raw(sql, ",");
-                sql_integer(sql, amount_of(i));
-                sql_raw(sql, ",'CNY',");
-                put_fingerprint(sql, i);
-                put_source(sql, i);
-                sql_raw(sql, "1,UTC_TIMESTAMP(6),UTC_TIMESTAMP(6))");
-        }
-        sql_raw(sql, " ON DUPLICATE KEY UPDATE deliveries = deliveries + VALUES(deliveries),"
-                     " last_seen_at = VALUES(last_seen_at)");
+        put(claims, "M%02ld:%lld:PAYMENT_RECEIVED", merchant_of(i), 7894002680000000000LL + i);
+        put(claims, "M%02ld", merchant_of(i));
+        put(claims, "O%08ld", i);
+        bulk_integer(claims, amount_of(i));
+        put_fingerprint(claims, i);
+        put_source(claims, i);
 }
 
-static void write_outcomes(struct lane *lane, long first, long end, long claim)
+static void put_outcome(struct bulk *outcomes, long i, int64_t claim, long turn)
 {
-        struct sql *sql = &lane->sql;
-        sql_raw(sql, "INSERT INTO outcome (claim_id, verdict, result_json, payload_hash,"
-                     " hash_version, source_topic, source_partition, source_offset, turn,"
-                     " effective_at, settled_at) VALUES ");
-        for (long i = first; i < end; i++) {
-                sql_raw(sql, i == first ? "(" : ",(");
-                sql_integer(sql, claim + i - first);
-                sql_raw(sql, ",'POSTED','{\"posted\":\"PAID\"}',");
-                put_fingerprint(sql, i);
-                put_source(sql, i);
-                sql_integer(sql, i - first);
-                sql_raw(sql, ",'2026-11-11 04:00:00.000000',UTC_TIMESTAMP(6))");
-        }
+        bulk_integer(outcomes, claim);
+        put_fingerprint(outcomes, i);
+        put_source(outcomes, i);
+        bulk_integer(outcomes, turn);
 }
 
-/* Faster than an UPDATE through a derived table on both servers; the rows are there. */
-static void write_orders(struct lane *lane, long first, long end)
+static void put_order(struct bulk *orders, long i)
 {
-        struct sql *sql = &lane->sql;
-        sql_raw(sql, ";INSERT INTO payment_order (tenant_id, order_no, amount, currency, status,"
-                     " paid_channel, paid_txn, paid_amount, moved_at) VALUES ");
-        for (long i = first; i < end; i++) {
-                sql_raw(sql, i == first ? "(1," : ",(1,");
-                put(sql, "O%08ld", i);
-                sql_raw(sql, ",1,'CNY','PAID',");
-                put(sql, "M%02ld", merchant_of(i));
-                sql_raw(sql, ",");
-                put(sql, "%ld", 7894002680000000000L + i);
-                sql_raw(sql, ",");
-                sql_integer(sql, amount_of(i));
-                sql_raw(sql, ",UTC_TIMESTAMP(6))");
-        }
-        sql_raw(sql, " ON DUPLICATE KEY UPDATE status = VALUES(status), paid_channel ="
-                     " VALUES(paid_channel), paid_txn = VALUES(paid_txn), paid_amount ="
-                     " VALUES(paid_amount), moved_at = VALUES(moved_at)");
+        put(orders, "O%08ld", i);
+        put(orders, "M%02ld", merchant_of(i));
+        put(orders, "%ld", 7894002680000000000L + i);
+        bulk_integer(orders, amount_of(i));
 }
 
-static void put_entry(struct lane *lane, long claim, int line, size_t account, int64_t amount)
+static void put_entry(struct lane *lane, int64_t claim, int line, size_t account, int64_t amount)
 {
-        struct sql *sql = &lane->sql;
-        sql_integer(sql, claim);
-        sql_raw(sql, line == 0 ? ",0," : ",1,");
-        sql_integer(sql, lane->accounts[account]);
-        sql_raw(sql, ",");
-        sql_integer(sql, amount);
-        sql_raw(sql, ",'CNY')");
+        bulk_integer(lane->entries, claim);
+        bulk_integer(lane->entries, line);
+        bulk_integer(lane->entries, lane->accounts[account]);
+        bulk_integer(lane->entries, amount);
         lane->moved[account] += amount;
 }
 
-static void write_entries(struct lane *lane, long first, long end, long claim)
+static void put_message(struct bulk *outbox, long i, int64_t claim)
 {
-        struct sql *sql = &lane->sql;
-        sql_raw(sql, ";INSERT INTO entry (claim_id, line, account_id, amount, currency) VALUES ");
-        for (long i = first; i < end; i++) {
-                sql_raw(sql, i == first ? "(" : ",(");
-                put_entry(lane, claim + i - first, 0, 0, amount_of(i));
-                sql_raw(sql, ",(");
-                put_entry(lane, claim + i - first, 1, 1 + (size_t)merchant_of(i), -amount_of(i));
-        }
-}
-
-static void write_outbox(struct lane *lane, long first, long end, long claim)
-{
-        struct sql *sql = &lane->sql;
-        sql_raw(sql, ";INSERT INTO outbox (id, aggregatetype, aggregateid, type, payload,"
-                     " created_at) VALUES ");
-        for (long i = first; i < end; i++) {
-                char payload[512];
-                snprintf(
-                        payload, sizeof payload,
-                        "{\"type\":\"ORDER_PAID\",\"key\":\"M%02ld:%lld:PAYMENT_RECEIVED\",\"claim_id\":"
-                        "%ld,\"tenant_id\":1,\"channel\":\"M%02ld\",\"event\":\"PAYMENT_RECEIVED\","
-                        "\"order_no\":\"O%08ld\",\"status\":\"PAID\",\"amount_minor\":%lld,"
-                        "\"currency\":\"CNY\"}",
-                        merchant_of(i), 7894002680000000000LL + i, claim + i - first,
-                        merchant_of(i), i, (long long)amount_of(i));
-                sql_raw(sql, i == first ? "(" : ",(");
-                put(sql, "5b0e5a0a-1c2d-5e4d-9d3a-%012lx", (unsigned long)i);
-                sql_raw(sql, ",'order',");
-                put(sql, "O%08ld", i);
-                sql_raw(sql, ",'ORDER_PAID',");
-                sql_text(sql, payload);
-                sql_raw(sql, ",UTC_TIMESTAMP(6))");
-        }
+        put(outbox, "5b0e5a0a-1c2d-5e4d-9d3a-%012lx", (unsigned long)i);
+        put(outbox, "1:O%08ld", i);
+        put(outbox,
+            "{\"claim_id\":%lld,\"tenant_id\":1,\"type\":\"ORDER_PAID\",\"key\":"
+            "\"M%02ld:%lld:PAYMENT_RECEIVED\",\"channel\":\"M%02ld\",\"event\":"
+            "\"PAYMENT_RECEIVED\",\"order_no\":\"O%08ld\",\"status\":\"PAID\","
+            "\"amount_minor\":%lld,\"currency\":\"CNY\",\"occurred_at\":"
+            "\"2026-11-11T04:00:00.000000Z\"}",
+            (long long)claim, merchant_of(i), 7894002680000000000LL + i, merchant_of(i), i,
+            (long long)amount_of(i));
 }
 
 /* Last, so that the hot rows are locked for the commit only. */
@@ -238,7 +221,8 @@ static void write_balances(struct lane *lane)
 {
         struct sql *sql = &lane->sql;
         bool first = true;
-        sql_raw(sql, ";INSERT INTO balance (account_id, slot, amount) VALUES ");
+        sql_reset(sql);
+        sql_raw(sql, "INSERT INTO balance (account_id, slot, amount) VALUES ");
         for (size_t i = 0; i <= MERCHANTS; i++) {
                 if (lane->moved[i] == 0)
                         continue;
@@ -253,62 +237,106 @@ static void write_balances(struct lane *lane)
         sql_raw(sql, " ON DUPLICATE KEY UPDATE amount = amount + VALUES(amount)");
 }
 
-/* Sends the text and reads every statement's answer. */
-static void send_text(struct lane *lane, const char *what)
+static void run(const char *what, struct bulk *bulk)
 {
-        if (lane->sql.failed ||
-            mysql_real_query(lane->mysql, lane->sql.text, (unsigned long)lane->sql.length) != 0)
-                die(what, lane->mysql);
-        for (int more; (more = mysql_next_result(lane->mysql)) >= 0;)
-                if (more > 0)
-                        die(what, lane->mysql);
+        struct po_error error;
+        must(what, bulk_run(bulk, NULL, &error), &error);
+        bulk_reset(bulk);
 }
 
-static void post_batch(struct lane *lane, long first, long end)
+/* A server gives one statement's rows consecutive numbers; the caller counts afterwards. */
+static void claim(struct lane *lane, long first, long end)
 {
-        write_claims(lane, first, end);
-        send_text(lane, "claims");
-        /* A server gives one statement's rows consecutive ids; the caller counts afterwards. */
-        long claim = (long)mysql_insert_id(lane->mysql);
-        sql_reset(&lane->sql);
-        sql_raw(&lane->sql, "BEGIN;");
-        write_outcomes(lane, first, end, claim);
-        write_orders(lane, first, end);
-        write_entries(lane, first, end, claim);
-        write_outbox(lane, first, end, claim);
+        struct po_error error;
+        size_t statements, known = 0;
+        bulk_reset(lane->claims);
+        for (long i = first; i < end; i++)
+                put_claim(lane->claims, i);
+        must("begin", db_begin(lane->db, &error), &error);
+        must("claims", bulk_run(lane->claims, NULL, &error), &error);
+        must("claims", db_commit(lane->db, &error), &error);
+        const struct bulk_sent *sent = bulk_sent(lane->claims, &statements);
+        for (size_t i = 0; i < statements; i++)
+                for (size_t row = 0; row < sent[i].rows; row++)
+                        lane->ids[known++] = (int64_t)(sent[i].result.insert_id + row);
+}
+
+static void post(struct lane *lane, long first, long end)
+{
+        struct po_error error;
+        for (long i = first; i < end; i++) {
+                int64_t id = lane->ids[i - first];
+                put_outcome(lane->outcomes, i, id, i - first);
+                put_order(lane->orders, i);
+                put_entry(lane, id, 0, 0, amount_of(i));
+                put_entry(lane, id, 1, 1 + (size_t)merchant_of(i), -amount_of(i));
+                put_message(lane->outbox, i, id);
+        }
         write_balances(lane);
-        sql_raw(&lane->sql, ";COMMIT");
-        send_text(lane, "posting");
+        must("begin", db_begin(lane->db, &error), &error);
+        run("outcomes", lane->outcomes);
+        run("orders", lane->orders);
+        run("entries", lane->entries);
+        run("outbox", lane->outbox);
+        must("balances", db_exec(lane->db, &lane->sql, NULL, &error), &error);
+        must("commit", db_commit(lane->db, &error), &error);
+}
+
+static void open_bulks(struct lane *lane)
+{
+        struct po_error error;
+        struct db *db = lane->db;
+        if (bulk_open(&lane->claims, db, &CLAIMS, &error) != PO_OK ||
+            bulk_open(&lane->outcomes, db, &OUTCOMES, &error) != PO_OK ||
+            bulk_open(&lane->orders, db, &ORDERS, &error) != PO_OK ||
+            bulk_open(&lane->entries, db, &ENTRIES, &error) != PO_OK ||
+            bulk_open(&lane->outbox, db, &OUTBOX, &error) != PO_OK)
+                die("memory", &error);
 }
 
 static void make_accounts(struct lane *lane)
 {
+        struct po_error error;
         struct sql *sql = &lane->sql;
         sql_reset(sql);
         sql_raw(sql, "INSERT INTO account (tenant_id, code, currency, created_at) VALUES "
                      "(1,'channel:clearing','CNY',UTC_TIMESTAMP(6))");
         for (long i = 0; i < MERCHANTS; i++) {
+                char code[32];
+                snprintf(code, sizeof code, "merchant:M%02ld:payable", i);
                 sql_raw(sql, ",(1,");
-                put(sql, "merchant:M%02ld:payable", i);
+                sql_text(sql, code);
                 sql_raw(sql, ",'CNY',UTC_TIMESTAMP(6))");
         }
         sql_raw(sql, " ON DUPLICATE KEY UPDATE code = VALUES(code)");
-        send_text(lane, "accounts");
+        must("accounts", db_exec(lane->db, sql, NULL, &error), &error);
 }
 
 static void read_accounts(struct lane *lane)
 {
-        if (mysql_query(lane->mysql, "SELECT code, id FROM account ORDER BY id") != 0)
-                die("accounts", lane->mysql);
-        MYSQL_RES *rows = mysql_store_result(lane->mysql);
-        for (MYSQL_ROW row; rows != NULL && (row = mysql_fetch_row(rows)) != NULL;) {
-                bool is_clearing = strcmp(row[0], "channel:clearing") == 0;
-                long merchant =
-                        is_clearing ? 0 : 1 + strtol(row[0] + strlen("merchant:M"), NULL, 10);
+        struct po_error error;
+        sql_reset(&lane->sql);
+        sql_raw(&lane->sql, "SELECT code, id FROM account ORDER BY id");
+        must("accounts", db_query(lane->db, &lane->sql, &error), &error);
+        while (db_next_row(lane->db)) {
+                const char *code = db_text(lane->db, 0);
+                bool is_clearing = strcmp(code, "channel:clearing") == 0;
+                long merchant = is_clearing ? 0 : 1 + strtol(code + strlen("merchant:M"), NULL, 10);
                 if (merchant <= MERCHANTS)
-                        lane->accounts[merchant] = strtol(row[1], NULL, 10);
+                        lane->accounts[merchant] = (long)db_integer(lane->db, 1);
         }
-        mysql_free_result(rows);
+        db_rows_end(lane->db);
+}
+
+static void close_lane(struct lane *lane)
+{
+        bulk_close(lane->claims);
+        bulk_close(lane->outcomes);
+        bulk_close(lane->orders);
+        bulk_close(lane->entries);
+        bulk_close(lane->outbox);
+        sql_free(&lane->sql);
+        db_close(lane->db);
 }
 
 /* The child: connects, says that it is ready, waits for the start, works. Its seconds go to result.
@@ -318,7 +346,8 @@ static int run_lane(const struct bench *bench, long number, int ready, int start
         static struct lane lane;
         char byte = 0;
         lane.bench = bench;
-        lane.mysql = connect_to(bench);
+        lane.db = connect_to(bench);
+        open_bulks(&lane);
         read_accounts(&lane);
         if (write(ready, &byte, 1) != 1 ||
             read(start, &byte, 1) != 0) /* the end of file is the start */
@@ -326,12 +355,13 @@ static int run_lane(const struct bench *bench, long number, int ready, int start
         double span[2] = { now_seconds(), 0 };
         long stride = bench->batch * bench->connections;
         for (long first = number * bench->batch; first < bench->messages; first += stride) {
-                long end = first + bench->batch;
-                post_batch(&lane, first, end < bench->messages ? end : bench->messages);
+                long end = first + bench->batch < bench->messages ? first + bench->batch
+                                                                  : bench->messages;
+                claim(&lane, first, end);
+                post(&lane, first, end);
         }
         span[1] = now_seconds();
-        mysql_close(lane.mysql);
-        sql_free(&lane.sql);
+        close_lane(&lane);
         return write(result, span, sizeof span) == sizeof span ? 0 : 1;
 }
 
@@ -339,10 +369,9 @@ static void prepare(const struct bench *bench)
 {
         static struct lane lane;
         lane.bench = bench;
-        lane.mysql = connect_to(bench);
+        lane.db = connect_to(bench);
         make_accounts(&lane);
-        mysql_close(lane.mysql);
-        sql_free(&lane.sql);
+        close_lane(&lane);
 }
 
 static void report(const struct bench *bench, int result)
@@ -415,6 +444,7 @@ static void read_options(struct bench *bench, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+        signal(SIGPIPE, SIG_IGN);
         struct bench bench = { .host = "127.0.0.1",
                                .port = 3306,
                                .user = "postonce",

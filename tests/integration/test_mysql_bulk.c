@@ -8,8 +8,8 @@ enum { ALL_WIDTHS = BULK_MANY + BULK_SOME + 3 };
 
 static const struct bulk_form FORM = {
         .insert = "INSERT INTO t (id, n, v, b, at) VALUES ",
-        .row = "(?,?,?,?,?)",
-        .types = "iitbt",
+        .row = "(?,?,?,UNHEX(?),?)",
+        .types = "iitht",
         .ending = " ON DUPLICATE KEY UPDATE n = IF(t.v = ?, VALUES(n), t.n)",
 };
 

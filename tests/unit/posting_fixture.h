@@ -17,6 +17,9 @@ enum { FIXTURE_MAX = FIXTURE_ROWS };
 #define FINGERPRINT_B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 /* FINGERPRINT_A as sql_binary() writes it. */
 #define FINGERPRINT_A_HEX "X'6161616161616161616161616161616161616161616161616161616161616161'"
+/* The same as bulk_binary() gives it, for UNHEX(?). */
+#define FINGERPRINT_A_UNHEX                                                                        \
+        "UNHEX('6161616161616161616161616161616161616161616161616161616161616161')"
 #define FINGERPRINT_B_HEX "X'6262626262626262626262626262626262626262626262626262626262626262'"
 
 static struct po_notification notifications[FIXTURE_MAX];

@@ -74,7 +74,7 @@ START_TEST(a_claim_is_written_whole_outside_of_any_transaction_and_read_back)
                  " currency, payload_hash, hash_version, source_topic, source_partition,"
                  " source_offset, deliveries, created_at, last_seen_at) VALUES"
                  " (1,'SQB:T1:PAYMENT_RECEIVED','SQB','PAYMENT_RECEIVED','R8-1',12880,"
-                 "'CNY'," FINGERPRINT_A_HEX
+                 "'CNY'," FINGERPRINT_A_UNHEX
                  ",1,'callbacks',0,100,1,UTC_TIMESTAMP(6),UTC_TIMESTAMP(6))"
                  " ON DUPLICATE KEY UPDATE deliveries = deliveries + VALUES(deliveries),"
                  " last_seen_at = VALUES(last_seen_at)",
@@ -100,7 +100,7 @@ START_TEST(a_claim_without_money_has_neither_amount_nor_currency)
         fake_rows("FROM claim");
         claimed("T1", "7", "1");
         acquired(1);
-        unit_assert_in(fake_statement("INSERT INTO claim"), "'R8-1',NULL,NULL,X'");
+        unit_assert_in(fake_statement("INSERT INTO claim"), "'R8-1',NULL,NULL,UNHEX('");
 }
 END_TEST
 
@@ -373,7 +373,7 @@ START_TEST(a_claim_carries_the_version_of_its_fingerprint)
         fake_row("1", KEY("T1"), "7", "1", FINGERPRINT_A, "2", NULL, NULL, NULL, NULL, NULL, NULL,
                  NULL);
         acquired(1);
-        unit_assert_in(fake_statement("INSERT INTO claim"), FINGERPRINT_A_HEX ",2,'callbacks'");
+        unit_assert_in(fake_statement("INSERT INTO claim"), FINGERPRINT_A_UNHEX ",2,'callbacks'");
         is(&postings[0], VERDICT_NONE, false, "");
         ck_assert_int_eq(postings[0].kept_version, 0);
 }
@@ -517,9 +517,9 @@ static void start_strict(void)
 /* The maker that the last claim was written with, in hexadecimal digits. */
 static const char *made_by(void)
 {
-        const char *at = strstr(fake_statement("INSERT INTO claim"), "UTC_TIMESTAMP(6),X'");
+        const char *at = strstr(fake_statement("INSERT INTO claim"), "UTC_TIMESTAMP(6),UNHEX('");
         ck_assert_ptr_nonnull(at);
-        at += strlen("UTC_TIMESTAMP(6),X'");
+        at += strlen("UTC_TIMESTAMP(6),UNHEX('");
         snprintf(maker, sizeof maker, "%.32s", at);
         return maker;
 }

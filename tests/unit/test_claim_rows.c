@@ -36,7 +36,7 @@ START_TEST(few_rows_are_one_statement_that_commits_itself)
                  " currency, payload_hash, hash_version, source_topic, source_partition,"
                  " source_offset, deliveries, created_at, last_seen_at) VALUES"
                  " (1,'SQB:T000:PAYMENT_RECEIVED','SQB','PAYMENT_RECEIVED','R8-1',12880,'CNY'," //
-                 FINGERPRINT_A_HEX ",1,'callbacks',0,100,1,UTC_TIMESTAMP(6),UTC_TIMESTAMP(6)),");
+                 FINGERPRINT_A_UNHEX ",1,'callbacks',0,100,1,UTC_TIMESTAMP(6),UTC_TIMESTAMP(6)),");
         unit_assert_in(fake_statement("INSERT"),
                        " ON DUPLICATE KEY UPDATE deliveries = deliveries + VALUES(deliveries),"
                        " last_seen_at = VALUES(last_seen_at)");

@@ -52,7 +52,7 @@ START_TEST(an_outcome_says_what_it_settled_and_which_delivery_did_it)
         fake_saw("INSERT INTO outcome (claim_id, verdict, result_json, payload_hash, hash_version,"
                  " source_topic, source_partition, source_offset, turn, effective_at, reverses,"
                  " settled_at)"
-                 " VALUES (1000,'SKIPPED','{\\\"skipped\\\":\\\"SHIPPED\\\"}'," FINGERPRINT_A_HEX
+                 " VALUES (1000,'SKIPPED','{\\\"skipped\\\":\\\"SHIPPED\\\"}'," FINGERPRINT_A_UNHEX
                  ",1,'callbacks',0,100,0,'1970-01-01 00:00:00.000000',NULL,UTC_TIMESTAMP(6))");
 }
 END_TEST
@@ -65,13 +65,13 @@ START_TEST(an_outcome_keeps_the_version_that_its_claim_was_equal_by)
         memcpy(notifications[0].fingerprint, FINGERPRINT_B, PO_FINGERPRINT_BYTES);
         notifications[0].fingerprint_version = PO_FINGERPRINT_RAW;
         ck_assert_int_eq(insert(), PO_OK);
-        unit_assert_not_in(fake_statement("INSERT INTO outcome"), FINGERPRINT_A_HEX);
+        unit_assert_not_in(fake_statement("INSERT INTO outcome"), FINGERPRINT_A_UNHEX);
         unit_assert_in(fake_statement("INSERT INTO outcome"), ",2,'callbacks'");
 
         db = fake_db_open();
         posting->kept_version = PO_FINGERPRINT_VERSION;
         ck_assert_int_eq(insert(), PO_OK);
-        unit_assert_in(fake_statement("INSERT INTO outcome"), FINGERPRINT_A_HEX ",1,'callbacks'");
+        unit_assert_in(fake_statement("INSERT INTO outcome"), FINGERPRINT_A_UNHEX ",1,'callbacks'");
 }
 END_TEST
 

@@ -124,7 +124,7 @@ START_TEST(a_payment_is_posted_in_the_order_of_the_contract)
                 " ORDER BY tenant_id, order_no FOR UPDATE",
                 "INSERT INTO outcome (claim_id, verdict, result_json, payload_hash, hash_version,"
                 " source_topic, source_partition, source_offset, turn, effective_at, reverses,"
-                " settled_at) VALUES (1000,'POSTED','{\\\"posted\\\":\\\"PAID\\\"}'," FINGERPRINT_A_HEX
+                " settled_at) VALUES (1000,'POSTED','{\\\"posted\\\":\\\"PAID\\\"}'," FINGERPRINT_A_UNHEX
                 ",1,'callbacks',0,100,0,NULL,NULL,UTC_TIMESTAMP(6))",
                 FAKE_MOVE ", paid_txn, paid_amount, refunded, refund_reserved,"
                           " status_before_refund, moved_at) VALUES (1,'A',12880,'CNY','PAID','SQB',"
@@ -206,7 +206,7 @@ START_TEST(outcomes_are_inserted_in_the_order_of_their_claims)
                    *thirty = strstr(text, "(30,");
         ck_assert(ten != NULL && twenty != NULL && thirty != NULL);
         ck_assert(ten < twenty && twenty < thirty);
-        unit_assert_in(text, "(30,'POSTED','{\\\"posted\\\":\\\"PAID\\\"}'," FINGERPRINT_A_HEX
+        unit_assert_in(text, "(30,'POSTED','{\\\"posted\\\":\\\"PAID\\\"}'," FINGERPRINT_A_UNHEX
                              ",1,'callbacks',0,100,0,"); /* its turn stays its own */
         unit_assert_in(fake_statement("INSERT INTO entry"), "VALUES (10,0,11,12880,'CNY')");
         for (size_t i = 0; i < 3; i++)
