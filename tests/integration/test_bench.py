@@ -63,6 +63,7 @@ def test_latency_is_measured_from_the_scheduled_time(tmp_path):
     found = bench("latency", "--rates", "100", "--seconds", 1, "--no-peer")
     ours = found["latency_ms"][0]["postonce"]
     assert 0 < ours["p50"] <= ours["p99"] <= ours["max"]
+    assert all(ours[figure]["p50"] > 0 for figure in ("sent_late_ms", "acknowledged_ms", "fsync_ms"))
     assert drawn(tmp_path, "latency", found) == {"latency.svg"}
 
 
