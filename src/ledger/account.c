@@ -1,4 +1,5 @@
 #include "ledger/account.h"
+#include "base/text.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -92,8 +93,8 @@ enum po_class accounts_want(struct accounts *accounts, int64_t tenant_id, const 
                 return po_refuse(error, "TOO_MANY_ACCOUNTS",
                                  "one batch needs more than %d accounts", TABLE_FULL);
         account->tenant_id = tenant_id;
-        snprintf(account->code, sizeof account->code, "%s", code);
-        snprintf(account->currency, sizeof account->currency, "%s", currency);
+        text_copy(account->code, sizeof account->code, code);
+        text_copy(account->currency, sizeof account->currency, currency);
         accounts->used++;
         accounts->wanted[accounts->wanted_count++] = account;
         return PO_OK;

@@ -1,10 +1,10 @@
 #include "ledger/claim.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "channel/fingerprint.h"
 #include "ledger/attempt.h"
 #include "ledger/claim_rows.h"
@@ -289,7 +289,7 @@ static void decide(const struct claims *claims, struct posting *posting, bool ma
                 if (first != VERDICT_NONE)
                         posting->verdict = first;
         }
-        snprintf(posting->result, sizeof posting->result, "%s", db_text(db, 7));
+        text_copy(posting->result, sizeof posting->result, db_text(db, 7));
 }
 
 static enum po_class decide_group(struct claims *claims, size_t first, size_t end,

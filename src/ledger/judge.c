@@ -1,8 +1,8 @@
 #include "ledger/judge.h"
 
-#include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "ledger/review.h"
 
 static bool names_this_payment(const struct order *order,
@@ -14,8 +14,8 @@ static bool names_this_payment(const struct order *order,
 
 static void record_payment(struct order *order, const struct po_notification *notification)
 {
-        snprintf(order->paid_channel, sizeof order->paid_channel, "%s", notification->channel);
-        snprintf(order->paid_txn, sizeof order->paid_txn, "%s", notification->txn);
+        text_copy(order->paid_channel, sizeof order->paid_channel, notification->channel);
+        text_copy(order->paid_txn, sizeof order->paid_txn, notification->txn);
         order->paid_amount = notification->amount_minor;
         order->moved = true;
 }
@@ -73,7 +73,7 @@ static void judge_from(const struct rules *rules, const struct event_rule *rule,
                                   notification->amount_minor);
                 return;
         }
-        snprintf(order->status, sizeof order->status, "%s", rule->to);
+        text_copy(order->status, sizeof order->status, rule->to);
         order->moved = true;
         if (has_money)
                 record_payment(order, notification);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "ledger/audit.h"
 #include "ledger/parked.h"
 #include "mysql/again.h"
@@ -41,17 +42,16 @@ static void read_row(struct db *db, struct order *order)
 {
         memset(order, 0, sizeof *order);
         order->tenant_id = db_integer(db, 0);
-        snprintf(order->order_no, sizeof order->order_no, "%s", db_text(db, 1));
+        text_copy(order->order_no, sizeof order->order_no, db_text(db, 1));
         order->amount_minor = db_integer(db, 2);
-        snprintf(order->currency, sizeof order->currency, "%s", db_text(db, 3));
-        snprintf(order->status, sizeof order->status, "%s", db_text(db, 4));
-        snprintf(order->paid_channel, sizeof order->paid_channel, "%s", db_text(db, 5));
-        snprintf(order->paid_txn, sizeof order->paid_txn, "%s", db_text(db, 6));
+        text_copy(order->currency, sizeof order->currency, db_text(db, 3));
+        text_copy(order->status, sizeof order->status, db_text(db, 4));
+        text_copy(order->paid_channel, sizeof order->paid_channel, db_text(db, 5));
+        text_copy(order->paid_txn, sizeof order->paid_txn, db_text(db, 6));
         order->paid_amount = db_is_null(db, 7) ? 0 : db_integer(db, 7);
         order->refunded = db_integer(db, 8);
         order->refund_reserved = db_integer(db, 9);
-        snprintf(order->status_before_refund, sizeof order->status_before_refund, "%s",
-                 db_text(db, 10));
+        text_copy(order->status_before_refund, sizeof order->status_before_refund, db_text(db, 10));
         memcpy(order->status_read, order->status, sizeof order->status_read);
 }
 
@@ -227,7 +227,7 @@ static enum po_class set_locked(struct db *db, struct sql *sql, const struct ord
         if (found == 0)
                 return po_refuse(error, "ORDER_UNKNOWN", "no order %s of tenant %lld", id->order_no,
                                  (long long)id->tenant_id);
-        snprintf(order.status, sizeof order.status, "%s", status);
+        text_copy(order.status, sizeof order.status, status);
         order.moved = true;
         if (move_one(db, &order, error) != PO_OK)
                 return error->kind;

@@ -26,7 +26,9 @@ static void put_member(struct text *text, const char *name, const char *value)
 {
         if (value[0] == '\0')
                 return;
-        text_format(text, ",\"%s\":", name);
+        text_put(text, ",\"");
+        text_put(text, name);
+        text_put(text, "\":");
         text_put_json(text, value);
 }
 
@@ -35,8 +37,10 @@ static void write_payload(struct text *text, const struct posting *posting, cons
                           const char *status)
 {
         const struct po_notification *notification = posting->notification;
-        text_format(text, "{\"claim_id\":%lld,\"tenant_id\":%lld", (long long)posting->claim_id,
-                    (long long)notification->tenant_id);
+        text_put(text, "{\"claim_id\":");
+        text_put_integer(text, posting->claim_id);
+        text_put(text, ",\"tenant_id\":");
+        text_put_integer(text, notification->tenant_id);
         put_member(text, "type", type);
         put_member(text, "key", notification->key);
         put_member(text, "channel", notification->channel);
@@ -46,10 +50,12 @@ static void write_payload(struct text *text, const struct posting *posting, cons
         put_member(text, "status", status);
         /* What was posted; of a rule that posts nothing what the notice says. */
         if (posting->amount_minor != 0) {
-                text_format(text, ",\"amount_minor\":%lld", (long long)posting->amount_minor);
+                text_put(text, ",\"amount_minor\":");
+                text_put_integer(text, posting->amount_minor);
                 put_member(text, "currency", posting->currency);
         } else if (notification->amount_kind == PO_AMOUNT_THIS) {
-                text_format(text, ",\"amount_minor\":%lld", (long long)notification->amount_minor);
+                text_put(text, ",\"amount_minor\":");
+                text_put_integer(text, notification->amount_minor);
                 put_member(text, "currency", notification->currency);
         }
         if (notification->occurred_at_us != PO_TIME_UNKNOWN) {
@@ -71,11 +77,15 @@ static void add_aggregate(struct bulk *bulk, const struct posting *posting)
         char buffer[AGGREGATE_BYTES];
         struct text id;
         text_init(&id, buffer, sizeof buffer);
-        text_format(&id, "%lld:", (long long)notification->tenant_id);
-        if (rows_locks_order(posting))
+        text_put_integer(&id, notification->tenant_id);
+        text_put(&id, ":");
+        if (rows_locks_order(posting)) {
                 text_put(&id, posting->subject.order_no);
-        else
-                text_format(&id, "%s:%s", notification->channel, notification->txn);
+        } else {
+                text_put(&id, notification->channel);
+                text_put(&id, ":");
+                text_put(&id, notification->txn);
+        }
         bulk_text(bulk, buffer);
 }
 

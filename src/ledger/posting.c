@@ -1,11 +1,11 @@
 #include "ledger/posting.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/failpoint.h"
+#include "base/text.h"
 #include "ledger/account.h"
 #include "ledger/entry.h"
 #include "ledger/judge.h"
@@ -235,7 +235,7 @@ static void take_judgement(struct ledger *ledger, struct posting *posting,
         posting->silent = judgement->silent;
         posting->unblocked = judgement->unblocked;
         memcpy(posting->result, judgement->result, sizeof posting->result);
-        snprintf(posting->status, sizeof posting->status, "%s", order != NULL ? order->status : "");
+        text_copy(posting->status, sizeof posting->status, order != NULL ? order->status : "");
         if (!verdict_is_outcome(posting->verdict))
                 return;
         ledger->settled[ledger->settled_count++] = posting;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "ledger/claim.h"
 #include "ledger/refund.h"
 #include "ledger/rules.h"
@@ -75,8 +76,7 @@ static void name_refund(struct refund *refund, const struct posting *posting)
 {
         memset(refund, 0, sizeof *refund);
         refund->tenant_id = posting->notification->tenant_id;
-        snprintf(refund->refund_no, sizeof refund->refund_no, "%s",
-                 refund_no_of(posting->notification));
+        text_copy(refund->refund_no, sizeof refund->refund_no, refund_no_of(posting->notification));
 }
 
 /* Sorted, each once. */
@@ -126,19 +126,19 @@ static void take(struct posting *posting, struct db *db, const char *txn)
         struct subject *subject = &posting->subject;
         const char *said = posting->notification->order_no, *its = db_text(db, 3);
         if (posting->rule->reverses[0] == '\0') {
-                snprintf(subject->order_no, sizeof subject->order_no, "%s", its);
+                text_copy(subject->order_no, sizeof subject->order_no, its);
                 return;
         }
         if (subject->claim_id != 0 && subject->txn == posting->notification->txn)
                 return; /* what bears its own number is it */
         if (said[0] == '\0')
-                snprintf(subject->order_no, sizeof subject->order_no, "%s", its);
+                text_copy(subject->order_no, sizeof subject->order_no, its);
         subject->of_another_order = said[0] != '\0' && its[0] != '\0' && strcmp(said, its) != 0;
         subject->claim_id = db_integer(db, 2);
         subject->channel = posting->notification->channel;
         subject->txn = txn;
         subject->amount_minor = db_is_null(db, 4) ? 0 : db_integer(db, 4);
-        snprintf(subject->currency, sizeof subject->currency, "%s", db_text(db, 5));
+        text_copy(subject->currency, sizeof subject->currency, db_text(db, 5));
 }
 
 /* A key that may be the payment's of a posting, and what named it. */
