@@ -3,7 +3,8 @@
  * starts. It is a receipt, not a proof of work: a claim without an outcome is finished by whoever
  * holds its record, and only an outcome with an equal fingerprint makes a duplicate.
  *
- * Nothing here probes before it inserts, ignores an error or reads an error's text.
+ * Nothing here takes an absent row for an answer, ignores an error or reads an error's text: what
+ * is not known to be settled is inserted, and the unique key says whether it was there.
  */
 #ifndef LEDGER_CLAIM_H
 #define LEDGER_CLAIM_H

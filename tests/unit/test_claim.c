@@ -1,58 +1,11 @@
 /* The claim: one committed statement before anything is posted, then what is there decides. */
-#define FIXTURE_ROWS 80
-#include "fake_db.h"
-#include "posting_fixture.h"
+#include "claim_fixture.h"
 
 #include "channel/fingerprint.h"
 
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-
-static struct db *db;
-static struct claims *claims;
-
-static void start(void)
-{
-        db = fake_db_open();
-        claims_close(claims);
-        ck_assert_int_eq(claims_open(&claims, db, FIXTURE_MAX, &error), PO_OK);
-}
-
-static struct posting *notified(size_t i, const char *txn)
-{
-        struct posting *posting = fixture_posting(i, NULL, txn, "R8-1");
-        posting->claim_id = 0;
-        posting->deliveries = 0;
-        memset(posting->first_fingerprint, 0, PO_FINGERPRINT_BYTES);
-        return posting;
-}
-
-static enum po_class acquire(size_t count)
-{
-        return claims_acquire(claims, open_postings, count, &error);
-}
-
-static void acquired(size_t count)
-{
-        ck_assert_msg(acquire(count) == PO_OK, "%s", error.text);
-}
-
-/* What the database says of a key: nothing settled, or settled at that offset of callbacks/0. */
-#define KEY(txn) "SQB:" txn ":PAYMENT_RECEIVED"
-#define claimed(txn, id, deliveries)                                                               \
-        fake_row("1", KEY(txn), id, deliveries, FINGERPRINT_A, "1", NULL, NULL, NULL, NULL, NULL,  \
-                 NULL, NULL)
-#define settled(txn, id, verdict, result, offset)                                                  \
-        fake_row("1", KEY(txn), id, "2", FINGERPRINT_A, "1", verdict, result, FINGERPRINT_A, "1",  \
-                 "callbacks", "0", offset)
-
-static void is(const struct posting *posting, enum verdict verdict, bool again, const char *result)
-{
-        ck_assert_str_eq(verdict_name(posting->verdict), verdict_name(verdict));
-        ck_assert(posting->again == again);
-        ck_assert_str_eq(posting->result, result);
-}
 
 START_TEST(no_notifications_claim_nothing)
 {
@@ -734,93 +687,7 @@ START_TEST(two_workers_are_two_makers)
 }
 END_TEST
 
-enum { MANY = 64 }; /* so many fresh ones are read by their numbers */
-
-static const char *numbered(const char *before, size_t i, const char *after)
-{
-        static char texts[4 * FIXTURE_ROWS][40];
-        static size_t next;
-        char *mine = texts[next++ % (sizeof texts / sizeof texts[0])];
-        snprintf(mine, sizeof texts[0], "%s%zu%s", before, 10 + i, after);
-        return mine;
-}
-
-static void notify_many(void)
-{
-        start();
-        for (size_t i = 0; i < MANY; i++)
-                notified(i, numbered("T", i, ""));
-        fake_affect("INSERT INTO claim", MANY);
-}
-
-/* The row that a read by numbers finds; the outcome's columns are not asked for. */
-static void fresh_row(size_t i, const char *deliveries, const char *fingerprint)
-{
-        fake_row("1", numbered("SQB:T", i, ":PAYMENT_RECEIVED"), numbered("7", i, ""), deliveries,
-                 fingerprint, "1", NULL, NULL, NULL, NULL, NULL, NULL, NULL);
-}
-
-START_TEST(what_we_inserted_is_read_by_its_numbers_and_nothing_by_key)
-{
-        notify_many();
-        fake_rows("FORCE INDEX (PRIMARY) WHERE c.id BETWEEN 0 AND 63");
-        for (size_t i = 0; i < MANY; i++)
-                fresh_row(i, "1", FINGERPRINT_A);
-        claimed("another", "9", "1"); /* inserted in between, by somebody else */
-        acquired(MANY);
-        fake_saw("INSERT INTO claim", "SELECT c.tenant_id, c.idem_key, c.id, c.deliveries,");
-        for (size_t i = 0; i < MANY; i++) {
-                is(&postings[i], VERDICT_NONE, false, "");
-                ck_assert_int_eq(postings[i].claim_id, 710 + (int64_t)i);
-                ck_assert_uint_eq(postings[i].deliveries, 1);
-        }
-}
-END_TEST
-
-START_TEST(what_others_delivered_too_is_read_by_key)
-{
-        notify_many();
-        fake_rows("FORCE INDEX (PRIMARY)");
-        for (size_t i = 1; i < MANY; i++)
-                fresh_row(i, i == 1 ? "2" : "1", FINGERPRINT_A);
-        fake_rows("FORCE INDEX (uk_idem)");
-        claimed("T10", "7", "1");
-        settled("T11", "8", "POSTED", "{}", "1");
-        acquired(MANY);
-        unit_assert_in(fake_statement("SELECT"),
-                       "c.idem_key IN ('" KEY("T10") "','" KEY("T11") "'))");
-        is(&postings[0], VERDICT_NONE, false, "");
-        ck_assert_int_eq(postings[0].claim_id, 7);
-        is(&postings[1], VERDICT_DUPLICATE, false, "{}");
-        is(&postings[2], VERDICT_NONE, false, "");
-}
-END_TEST
-
-START_TEST(a_fresh_claim_is_compared_with_what_its_row_says)
-{
-        notify_many();
-        fake_rows("FORCE INDEX (PRIMARY)");
-        for (size_t i = 0; i < MANY; i++)
-                fresh_row(i, "1", i == 5 ? FINGERPRINT_B : FINGERPRINT_A);
-        acquired(MANY);
-        is(&postings[4], VERDICT_NONE, false, "");
-        is(&postings[5], VERDICT_CONFLICT, false, "");
-}
-END_TEST
-
-START_TEST(a_failing_read_by_numbers_is_passed_up)
-{
-        notify_many();
-        fake_fail("FORCE INDEX (PRIMARY)", PO_TRANSIENT, 2013);
-        ck_assert_int_eq(acquire(MANY), PO_TRANSIENT);
-        unit_assert_in(error.text, "read fresh claims");
-}
-END_TEST
-
-UNIT_MAIN("claim", what_we_inserted_is_read_by_its_numbers_and_nothing_by_key,
-          what_others_delivered_too_is_read_by_key,
-          a_fresh_claim_is_compared_with_what_its_row_says, a_failing_read_by_numbers_is_passed_up,
-          no_notifications_claim_nothing,
+UNIT_MAIN("claim", no_notifications_claim_nothing,
           a_claim_is_written_whole_outside_of_any_transaction_and_read_back,
           a_claim_without_money_has_neither_amount_nor_currency,
           keys_are_sorted_by_tenant_and_bytes, a_key_stands_once_with_the_number_of_its_deliveries,

@@ -50,7 +50,8 @@ static void answer(enum way way, size_t count)
         const char *deliveries = way == FRESH || way == TOO_EARLY ? "1" : "2";
         fake_rows("FROM claim");
         for (size_t i = 0; i < count; i++) {
-                const char *key = text("SQB:T", i, ":PAYMENT_RECEIVED"), *id = text("", 1000 + i, "");
+                const char *key = text("SQB:T", i, ":PAYMENT_RECEIVED"),
+                           *id = text("", 1000 + i, "");
                 if (way == DUPLICATES)
                         fake_row("1", key, id, deliveries, FINGERPRINT_A, "1", "POSTED", "{}",
                                  FINGERPRINT_A, "1", "callbacks", "7", "55", NULL, "0", "0");
@@ -62,8 +63,8 @@ static void answer(enum way way, size_t count)
                 return;
         fake_rows("FOR UPDATE");
         for (size_t i = 0; i < count; i++)
-                fake_row("1", text("R", 100 + i, ""), "12880", "CNY", "PENDING_PAY", NULL, NULL, NULL,
-                         "0", "0", NULL);
+                fake_row("1", text("R", 100 + i, ""), "12880", "CNY", "PENDING_PAY", NULL, NULL,
+                         NULL, "0", "0", NULL);
 }
 
 /* From the claim to COMMIT. */
@@ -100,6 +101,18 @@ END_TEST
 START_TEST(a_batch_of_duplicates_costs_two_statements)
 {
         costs(DUPLICATES, 2);
+}
+END_TEST
+
+START_TEST(a_batch_of_duplicates_behind_another_costs_two_statements_as_well)
+{
+        ck_assert_uint_eq(statements_of(DUPLICATES, BATCH), 2);
+        answer(DUPLICATES, BATCH);
+        fake_affect("UPDATE claim", BATCH);
+        size_t before = fake_count("");
+        ck_assert_int_eq(claims_acquire(ledger_claims(ledger), open_postings, BATCH, &error),
+                         PO_OK);
+        ck_assert_uint_eq(fake_count("") - before, 2);
 }
 END_TEST
 
@@ -147,5 +160,6 @@ END_TEST
 UNIT_MAIN("statements", a_full_batch_of_fresh_payments_costs_thirty_four_statements,
           a_batch_of_fresh_payments_costs_eleven_statements,
           a_batch_of_duplicates_costs_two_statements,
+          a_batch_of_duplicates_behind_another_costs_two_statements_as_well,
           claims_that_others_saw_too_cost_two_statements_more,
           a_batch_that_came_too_early_costs_five_statements)
