@@ -29,8 +29,13 @@ static const struct kafka_property settings[] = {
         { "isolation.level", "read_committed" },
         { "client.id", "postonce" },
         { "partition.assignment.strategy", "range,roundrobin" },
-        /* What is fetched ahead of a backlog is memory: its default is 64 MB. */
-        { "queued.max.messages.kbytes", "4096" },
+        /*
+         * What is fetched ahead of a backlog is memory: 64 MB by default, a megabyte of each
+         * partition at a time, and while partitions move what was fetched for the old assignment is
+         * there beside the new.
+         */
+        { "queued.max.messages.kbytes", "2048" },
+        { "max.partition.fetch.bytes", "262144" },
 };
 enum { SETTINGS = sizeof settings / sizeof settings[0] };
 
