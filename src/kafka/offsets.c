@@ -18,7 +18,11 @@ void offsets_pass_end(struct source *source, struct partition *partition)
                 source->dirty = true;
 }
 
-/* For the commit that follows: only it needs them, so they are told once and not by each record. */
+/*
+ * For the commit that follows: only it needs them, so they are told once and not by each record.
+ * All of them each time: librdkafka forgets what it was told when a partition is assigned again,
+ * and commits nothing that it has committed already.
+ */
 static void store(struct source *source)
 {
         const struct partitions *partitions = &source->partitions;
@@ -26,16 +30,12 @@ static void store(struct source *source)
         rd_kafka_topic_partition_list_t *list =
                 rd_kafka_topic_partition_list_new((int)partitions->count);
         for (size_t i = 0; i < partitions->count; i++) {
-                struct partition *partition = &partitions->items[i];
-                if (!partition->assigned || partition->told == partition->stored)
-                        continue;
-                rd_kafka_topic_partition_list_add(list, partition->topic, partition->number)
-                        ->offset = partition->stored;
-                partition->told = partition->stored;
+                const struct partition *partition = &partitions->items[i];
+                if (partition->assigned && partition->stored >= 0)
+                        rd_kafka_topic_partition_list_add(list, partition->topic, partition->number)
+                                ->offset = partition->stored;
         }
-        if (list->cnt == 0 ||
-            rd_kafka_offsets_store(source->client, list) == RD_KAFKA_RESP_ERR_NO_ERROR)
-                return;
+        rd_kafka_offsets_store(source->client, list); /* fails only if each of them does */
         /* _STATE when it was taken away meanwhile: then it is the next owner's business. */
         for (int i = 0; i < list->cnt; i++)
                 if (list->elems[i].err != RD_KAFKA_RESP_ERR_NO_ERROR)

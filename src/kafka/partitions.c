@@ -68,7 +68,6 @@ void partition_begin(struct partition *partition, int64_t offset)
         partition->epoch++;
         partition->position = offset;
         partition->stored = offset;
-        partition->told = offset;
 }
 
 void partition_place(struct partition *partition, int64_t offset)
@@ -76,7 +75,6 @@ void partition_place(struct partition *partition, int64_t offset)
         assert(partition->stored == partition->position);
         partition->position = offset;
         partition->stored = offset;
-        partition->told = offset;
 }
 
 void partition_end(struct partition *partition)
@@ -84,7 +82,6 @@ void partition_end(struct partition *partition)
         partition->assigned = false;
         partition->position = OFFSET_BEGINNING;
         partition->stored = OFFSET_BEGINNING;
-        partition->told = OFFSET_BEGINNING;
         partition->end = OFFSET_NONE;
         partition->at_end = false;
         partition->pauses = 0;

@@ -5,7 +5,6 @@
  * position: the next offset to hand out. A record below it was handed out already (librdkafka
  *           before 2.4.0 goes back after a resume or a rebalance) and is dropped.
  * stored:   the next offset that is to be committed: all below it is settled.
- * told:     what librdkafka was given of it.
  * stored == position means that nothing of the partition is in hand unsettled.
  */
 #ifndef KAFKA_PARTITIONS_H
@@ -34,7 +33,6 @@ struct partition {
         unsigned epoch; /* counts its assignments; a record of another one is stale */
         int64_t position;
         int64_t stored;
-        int64_t told;
         int64_t end;     /* an end of the partition that was met and is not stored yet, or none */
         bool at_end;     /* nothing has come since the end was met */
         unsigned pauses; /* of enum pause_reason */

@@ -92,9 +92,10 @@ void claims_begin(struct claims *claims);
 void claims_end(struct claims *claims, const struct posting *posting, bool comes_again);
 
 /*
- * Claims the postings' keys: one autocommitted statement, keys sorted by bytes, each once; then
- * reads them back and decides per posting (claims_read). Asserts that no transaction is open. After
- * any error nothing is decided; the same call again is safe (deliveries counts more).
+ * Claims the postings' keys: one commit, keys sorted by bytes, each once; then reads them back and
+ * decides per posting (claims_read). Behind a batch of duplicates what is settled is found first.
+ * Asserts that no transaction is open. After any error nothing is decided; the same call again is
+ * safe (deliveries counts more).
  */
 PO_MUST_USE enum po_class claims_acquire(struct claims *claims, struct posting **postings,
                                          size_t count, struct po_error *error);

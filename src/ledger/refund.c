@@ -175,7 +175,11 @@ static void write_move(struct sql *sql, const struct refund *refund, bool first)
         sql_raw(sql, first ? " AS claim_id" : "");
 }
 
-/* One statement for any mix of states, as orders are moved. */
+/*
+ * One statement for any mix of states; refunds are few, and most move alone. STRAIGHT_JOIN and
+ * FORCE INDEX keep both optimizers from scanning a small table and locking other workers' rows;
+ * CLIENT_FOUND_ROWS makes the affected rows those that were found.
+ */
 static enum po_class update_moved(struct db *db, struct sql *sql, const struct refund *refunds,
                                   size_t count, struct po_error *error)
 {

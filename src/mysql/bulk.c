@@ -89,18 +89,15 @@ static bool grow(struct bulk *bulk, void **memory, size_t *capacity, size_t need
 
 static struct db_value *next_value(struct bulk *bulk, char type)
 {
-        static const enum db_type types[] = {
-                ['i'] = DB_INTEGER, ['t'] = DB_TEXT, ['h'] = DB_TEXT
-        };
         void *values = bulk->values;
-        char wanted = bulk->form->types[bulk->count % bulk->row_values];
-        assert(type == 0 || type == wanted);
         if (bulk->failed || !grow(bulk, &values, &bulk->capacity, bulk->count + 1,
                                   sizeof *bulk->values, FIRST_VALUES))
                 return NULL;
+        char wanted = bulk->form->types[bulk->count % bulk->row_values];
+        assert(type == 0 || type == wanted);
         bulk->values = values;
         struct db_value *value = &bulk->values[bulk->count++];
-        *value = (struct db_value){ .type = types[(unsigned char)wanted] };
+        *value = (struct db_value){ .type = wanted == 'i' ? DB_INTEGER : DB_TEXT };
         return value;
 }
 
@@ -214,7 +211,11 @@ static enum po_class open_prepared(struct bulk *bulk, size_t which, struct po_er
                 sql_raw(sql, bulk->form->row);
         }
         sql_raw(sql, bulk->form->ending);
-        return prepared_open(&bulk->prepared[which], bulk->db, sql, error);
+        if (prepared_open(&bulk->prepared[which], bulk->db, sql, error) == PO_OK)
+                return PO_OK;
+        prepared_close(bulk->prepared[which]);
+        bulk->prepared[which] = NULL;
+        return error->kind;
 }
 
 static void write_value(struct sql *sql, const struct db_value *value)
@@ -291,7 +292,7 @@ enum po_class bulk_run(struct bulk *bulk, const char *ending, struct po_error *e
         struct db_value repeated[ENDING_MAX];
         struct db_values last = { repeated, bulk->ending_values };
         size_t rows = bulk_rows(bulk);
-        assert(bulk->count == rows * bulk->row_values);
+        assert(bulk->failed || bulk->count == rows * bulk->row_values);
         assert((ending != NULL) == (bulk->ending_values > 0));
         for (size_t i = 0; i < bulk->ending_values; i++)
                 repeated[i] = (struct db_value){ .type = DB_TEXT,

@@ -182,8 +182,8 @@ enum po_class connection_find(struct db *db, size_t bytes, struct po_error *erro
         return PO_OK;
 }
 
-static enum po_class sconnection_end(struct db *db, const struct sql *statement,
-                                     struct po_error *error)
+static enum po_class send_statement(struct db *db, const struct sql *statement,
+                                    struct po_error *error)
 {
         enum po_class class = connection_check(db, error);
         if (class != PO_OK)
@@ -199,7 +199,6 @@ static enum po_class sconnection_end(struct db *db, const struct sql *statement,
         return send_text(db, statement->text, statement->length, error);
 }
 
-/* Whether the server still sees the transaction that this side believes in. */
 enum po_class connection_prove(const struct db *db, struct po_error *error)
 {
         bool server_in_transaction =
@@ -211,7 +210,6 @@ enum po_class connection_prove(const struct db *db, struct po_error *error)
                                           : "the statement left a transaction open");
 }
 
-/* What every statement ends with: inside a transaction one failure ends it. */
 enum po_class connection_end(struct db *db, enum po_class class)
 {
         if (class != PO_OK && db->in_transaction)
@@ -222,7 +220,7 @@ enum po_class connection_end(struct db *db, enum po_class class)
 static enum po_class exec(struct db *db, const struct sql *statement, struct db_result *result_out,
                           struct po_error *error)
 {
-        enum po_class class = sconnection_end(db, statement, error);
+        enum po_class class = send_statement(db, statement, error);
         if (class != PO_OK)
                 return class;
         if (mysql_field_count(db->session.mysql) != 0) {
@@ -245,7 +243,7 @@ enum po_class db_exec(struct db *db, const struct sql *statement, struct db_resu
 
 static enum po_class query(struct db *db, const struct sql *statement, struct po_error *error)
 {
-        enum po_class class = sconnection_end(db, statement, error);
+        enum po_class class = send_statement(db, statement, error);
         if (class != PO_OK)
                 return class;
         db->rows = mysql_store_result(db->session.mysql);
@@ -272,7 +270,7 @@ enum po_class db_query(struct db *db, const struct sql *statement, struct po_err
 enum po_class db_stream(struct db *db, const struct sql *statement, struct po_error *error)
 {
         assert(db->rows == NULL && !db->in_transaction);
-        enum po_class class = sconnection_end(db, statement, error);
+        enum po_class class = send_statement(db, statement, error);
         if (class != PO_OK)
                 return class;
         db->rows = mysql_use_result(db->session.mysql);

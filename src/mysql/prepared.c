@@ -26,7 +26,8 @@ enum po_class prepared_open(struct prepared **prepared_out, struct db *db, const
         if (prepared == NULL)
                 return po_fail(error, PO_SYSTEMIC, 0, "out of memory for a prepared statement");
         prepared->db = db;
-        sql_raw(&prepared->text, text->text);
+        if (!text->failed)
+                sql_raw(&prepared->text, text->text);
         if (text->failed || prepared->text.failed)
                 return po_fail(error, PO_SYSTEMIC, 0, "out of memory for a prepared statement");
         return PO_OK;
@@ -116,9 +117,9 @@ static void bind_value(MYSQL_BIND *bind, const struct db_value *value)
         static const enum enum_field_types types[] = {
                 [DB_INTEGER] = MYSQL_TYPE_LONGLONG, [DB_TEXT] = MYSQL_TYPE_STRING
         };
-        static __typeof__(*bind->is_null) is_null = 1; /* my_bool or bool, by library */
         bind->buffer_type = types[value->type];
-        bind->is_null = value->is_null ? &is_null : NULL;
+        bind->is_null_value = value->is_null;
+        bind->is_null = &bind->is_null_value; /* my_bool or bool, by library */
         if (value->type == DB_INTEGER) {
                 bind->buffer = (void *)(uintptr_t)&value->integer;
                 return;

@@ -116,6 +116,50 @@ START_TEST(a_conditional_update_counts_two_for_each_row_that_it_found_so)
 }
 END_TEST
 
+/* What a claim's read by numbers rests on: one statement's rows are numbered one by one from its
+ * insert_id on, with gaps at most where a row was there. */
+START_TEST(what_a_statement_inserts_is_numbered_from_its_insert_id_on)
+{
+        static const struct bulk_form numbered = { .insert = "INSERT INTO n (k) VALUES ",
+                                                   .row = "(?)",
+                                                   .types = "i",
+                                                   .ending = " ON DUPLICATE KEY UPDATE"
+                                                             " seen = seen + 1" };
+        struct db *db = open_table();
+        struct bulk *keys;
+        size_t statements;
+        must(db, "CREATE TABLE n (id BIGINT AUTO_INCREMENT PRIMARY KEY, k INT UNIQUE,"
+                 " seen INT NOT NULL DEFAULT 1) ENGINE=InnoDB");
+        must(db, "INSERT INTO n (k) VALUES (1), (100), (250), (257), (322)");
+        int64_t before = number(db, "SELECT MAX(id) FROM n");
+        is_class(bulk_open(&keys, db, &numbered, &error), PO_OK);
+        for (int64_t key = 1; key <= ALL_WIDTHS; key++)
+                bulk_integer(keys, key);
+        is_class(bulk_run(keys, NULL, &error), PO_OK);
+        const struct bulk_sent *sent = bulk_sent(keys, &statements);
+        ck_assert_uint_eq(sent[0].result.affected_rows, BULK_MANY + 3);
+        ck_assert_uint_eq(sent[1].result.affected_rows, BULK_SOME + 1);
+        ck_assert_uint_eq(sent[2].result.affected_rows, 3 + 1);
+        int64_t first = 1;
+        for (size_t i = 0; i < statements; i++) {
+                int64_t last = first + (int64_t)sent[i].rows - 1;
+                int64_t id = (int64_t)sent[i].result.insert_id;
+                char query[200];
+                ck_assert_int_gt(id, before);
+                snprintf(query, sizeof query,
+                         "SELECT COUNT(*) FROM n WHERE seen = 1 AND k BETWEEN %lld AND %lld AND"
+                         " (id < %lld OR id > %lld)",
+                         (long long)first, (long long)last, (long long)id,
+                         (long long)(id + last - first));
+                ck_assert_int_eq(number(db, query), 0);
+                first = last + 1;
+        }
+        bulk_close(keys);
+        bulk_close(bulk);
+        db_close(db);
+}
+END_TEST
+
 START_TEST(the_first_failure_ends_it_and_the_transaction)
 {
         struct db *db = open_table();
@@ -206,7 +250,8 @@ START_TEST(rows_that_no_packet_holds_are_refused_unsent)
 }
 END_TEST
 
-LAYER_MAIN("bulk", every_row_comes_back_whichever_way_it_went, a_null_keeps_the_parameters_type,
+LAYER_MAIN("bulk", what_a_statement_inserts_is_numbered_from_its_insert_id_on,
+           every_row_comes_back_whichever_way_it_went, a_null_keeps_the_parameters_type,
            a_conditional_update_counts_two_for_each_row_that_it_found_so,
            the_first_failure_ends_it_and_the_transaction, a_key_that_is_there_is_exists,
            on_a_new_connection_it_is_prepared_again, a_server_that_prepares_nothing_more_gets_text,

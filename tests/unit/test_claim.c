@@ -1,4 +1,4 @@
-/* The claim: one committed statement before anything is posted, then what is there decides. */
+/* The claim: committed before anything is posted, then what is there decides. */
 #include "claim_fixture.h"
 
 #include "channel/fingerprint.h"

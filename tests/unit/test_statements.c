@@ -1,6 +1,6 @@
 /*
- * What a batch costs: its statements, each of them one round trip to the database, whatever the
- * number of its notifications. One that creeps in makes every notification dearer.
+ * What a batch costs: its statements, each of them one round trip to the database. One that creeps
+ * in makes every notification dearer.
  */
 #define FIXTURE_ROWS 512
 #include "fake_db.h"
