@@ -200,6 +200,7 @@ static void copy_row(struct db *db, struct parked_row *row, size_t *bytes_out)
         *bytes_out = (size_t)db_integer(db, 4);
         snprintf(row->first_parked_at, sizeof row->first_parked_at, "%s", db_text(db, 5));
         row->begun = db_integer(db, 6) != 0;
+        snprintf(row->lease, sizeof row->lease, "%s", db_text(db, 7));
 }
 
 void parked_row_free(struct parked_row *row)
@@ -219,7 +220,9 @@ static enum po_class read_due(struct db *db, struct sql *sql, int64_t lease_ms,
         sql_raw(sql, "SELECT claim_id, tries, reason, waits_since + INTERVAL ");
         sql_integer(sql, give_up_after_ms * MICROSECONDS);
         sql_raw(sql, " MICROSECOND <= UTC_TIMESTAMP(6), LENGTH(notification) + LENGTH(raw),"
-                     " first_parked_at, begun_at IS NOT NULL FROM parked FORCE INDEX (parked_due)"
+                     " first_parked_at, begun_at IS NOT NULL, ");
+        write_after(sql, lease_ms);
+        sql_raw(sql, " FROM parked FORCE INDEX (parked_due)"
                      " WHERE due_at <= UTC_TIMESTAMP(6)"
                      " AND (begun_at IS NULL OR begun_at <= UTC_TIMESTAMP(6) - INTERVAL ");
         sql_integer(sql, lease_ms * MICROSECONDS);
@@ -339,12 +342,12 @@ static enum po_class spare_paused(struct db *db, struct sql *sql, int64_t give_u
         return PO_OK;
 }
 
-static enum po_class lease(struct db *db, struct sql *sql, int64_t lease_ms,
-                           const struct parked_row *rows, size_t count, struct po_error *error)
+static enum po_class lease(struct db *db, struct sql *sql, const struct parked_row *rows,
+                           size_t count, struct po_error *error)
 {
         sql_reset(sql);
         sql_raw(sql, "UPDATE parked FORCE INDEX (PRIMARY) SET tries = tries + 1, due_at = ");
-        write_after(sql, lease_ms);
+        sql_text(sql, rows[0].lease); /* of one read: the same of all */
         sql_raw(sql, " WHERE claim_id IN (");
         write_claims(sql, rows, count);
         sql_raw(sql, ")");
@@ -375,7 +378,7 @@ enum po_class parked_take(struct db *db, struct sql *sql, int64_t lease_ms,
         if (kind == PO_OK)
                 kind = spare_paused(db, sql, give_up_after_ms, rows_out, *count_out, error);
         if (kind == PO_OK && *count_out > 0)
-                kind = lease(db, sql, lease_ms, rows_out, *count_out, error);
+                kind = lease(db, sql, rows_out, *count_out, error);
         db_rollback(db);
         if (kind == PO_OK && *count_out > 0)
                 kind = read_contents(db, sql, rows_out, count_out, error);
@@ -388,14 +391,22 @@ enum po_class parked_take(struct db *db, struct sql *sql, int64_t lease_ms,
         return po_within(error, "take parked notifications");
 }
 
-/* The lease lies ahead unless it ran out or somebody made the row due meanwhile. Assignments are
- * made from left to right: the reason that is asked about is the old one. */
+/*
+ * Whoever made the row due meanwhile wrote an earlier time than the lease: it stays, only the mark
+ * goes. A later one is the lease of another worker, whose row it is now. Not asked by the clock: a
+ * statement that waited for the row's lock has an older one than what it finds there. Assignments
+ * are made from left to right: the reason that is asked about is the old one.
+ */
 enum po_class parked_delay(struct db *db, struct sql *sql, const int64_t *claim_ids, size_t count,
-                           int64_t delay_ms, const char *reason, bool begun, struct po_error *error)
+                           const char *lease, int64_t delay_ms, const char *reason, bool begun,
+                           struct po_error *error)
 {
         sql_reset(sql);
-        sql_raw(sql, "UPDATE parked FORCE INDEX (PRIMARY) SET due_at = ");
+        sql_raw(sql, "UPDATE parked FORCE INDEX (PRIMARY) SET due_at = IF(due_at = ");
+        sql_text(sql, lease);
+        sql_raw(sql, ", ");
         write_after(sql, delay_ms);
+        sql_raw(sql, ", due_at)");
         if (!begun)
                 sql_raw(sql, ", begun_at = NULL");
         if (reason != NULL && strcmp(reason, PARKED_PAUSED) != 0)
@@ -410,7 +421,8 @@ enum po_class parked_delay(struct db *db, struct sql *sql, const int64_t *claim_
                 sql_raw(sql, i == 0 ? "" : ",");
                 sql_integer(sql, claim_ids[i]);
         }
-        sql_raw(sql, ") AND due_at > UTC_TIMESTAMP(6)");
+        sql_raw(sql, ") AND due_at <= ");
+        sql_text(sql, lease);
         if (db_exec(db, sql, NULL, error) != PO_OK)
                 return po_within(error, "delay %zu parked notifications", count);
         return PO_OK;

@@ -63,6 +63,7 @@ struct parked_row {
         bool begun;      /* strict.unfinished: a posting of it began, and no end of it is known */
         bool unreadable; /* it could not be read the last time */
         char first_parked_at[PARKED_AT_BYTES]; /* as the database writes it: compares as text */
+        char lease[PARKED_AT_BYTES];           /* its due time since; alike in all of one take */
         char *notification;                    /* JSON; owned by the row */
         unsigned char *raw;                    /* record_pack(); owned by the row */
         size_t raw_bytes;
@@ -89,14 +90,15 @@ PO_MUST_USE enum po_class parked_close_review(struct db *db, struct sql *sql, in
                                               struct po_error *error);
 
 /*
- * The next try of rows that were taken and must wait on, and why (NULL: as before). Those that
- * waited for a resume and now wait for something else start their wait for giving up over. A row
- * that somebody made due since it was taken stays due: what it waited for came while it was tried.
- * They are begun no longer unless begun says so.
+ * The next try of rows that were taken with this lease and must wait on, and why (NULL: as before).
+ * Those that waited for a resume and now wait for something else start their wait for giving up
+ * over. A row that somebody made due since it was taken stays due: what it waited for came while it
+ * was tried. One that another worker took since is left alone. They are begun no longer unless
+ * begun says so.
  */
 PO_MUST_USE enum po_class parked_delay(struct db *db, struct sql *sql, const int64_t *claim_ids,
-                                       size_t count, int64_t delay_ms, const char *reason,
-                                       bool begun, struct po_error *error);
+                                       size_t count, const char *lease, int64_t delay_ms,
+                                       const char *reason, bool begun, struct po_error *error);
 
 /*
  * What waits for the resume of this channel is due now, in commits of at most RESUME_ROWS_MAX rows:

@@ -5,6 +5,7 @@
 
 #include "base/failpoint.h"
 #include "base/log.h"
+#include "ledger/missed.h"
 #include "ledger/parked.h"
 #include "ledger/review.h"
 
@@ -60,7 +61,9 @@ static enum po_class insert_parked(const struct keeping *keeping, const struct p
         (void)place;
         const struct policy *policy = keeping->batch->policy;
         int64_t delay_ms = policy != NULL ? policy->park_delays_ms[0] : PARK_DELAY_MS;
-        return parked_insert(keeping->db, keeping->sql, postings, count, delay_ms, error);
+        if (parked_insert(keeping->db, keeping->sql, postings, count, delay_ms, error) != PO_OK)
+                return error->kind;
+        return missed_make_due(keeping->db, keeping->sql, postings, count, error);
 }
 
 static const struct place places[] = {

@@ -106,6 +106,8 @@ static enum po_class set_aside(struct redrive *redrive, size_t i, const struct p
         struct parked_row *row = &redrive->rows[i];
         int64_t claim_id = row->claim_id;
         bool fresh = false, begun = row->begun;
+        char lease[PARKED_AT_BYTES];
+        memcpy(lease, row->lease, sizeof lease);
         log_failure(LOG_LEVEL_ERROR, "parked_unreadable", why);
         parked_row_free(row);
         free(redrive->headers[i]);
@@ -114,8 +116,8 @@ static enum po_class set_aside(struct redrive *redrive, size_t i, const struct p
                 return error->kind;
         if (fresh)
                 log_alarm("PARKED_UNREADABLE", NULL, "claim=%lld", (long long)claim_id);
-        return parked_delay(redrive->db, &redrive->sql, &claim_id, 1, delay_of(redrive, UINT_MAX),
-                            PARKED_UNREADABLE, begun, error);
+        return parked_delay(redrive->db, &redrive->sql, &claim_id, 1, lease,
+                            delay_of(redrive, UINT_MAX), PARKED_UNREADABLE, begun, error);
 }
 
 /* A newer program can read it, or somebody mended the row. */
@@ -282,8 +284,9 @@ static enum po_class delay_alike(struct redrive *redrive, size_t i, bool *done,
                 done[j] = true;
                 redrive->delayed[count++] = redrive->rows[j].claim_id;
         }
-        return parked_delay(redrive->db, &redrive->sql, redrive->delayed, count, delay_ms,
-                            postings[i].reason, redrive->rows[i].begun, error);
+        return parked_delay(redrive->db, &redrive->sql, redrive->delayed, count,
+                            redrive->rows[i].lease, delay_ms, postings[i].reason,
+                            redrive->rows[i].begun, error);
 }
 
 enum po_class redrive_finish(struct redrive *redrive, struct po_error *error)

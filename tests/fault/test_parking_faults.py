@@ -3,6 +3,8 @@ import json
 
 import flood
 import pytest
+import yaml
+from support.config import ROOT
 from support.wait import wait_until
 from support.worker import notification
 
@@ -12,6 +14,7 @@ QUICK_GROUP = {"kafka": {"session.timeout.ms": 1000, "heartbeat.interval.ms": 20
 NEVER = {**QUICK_GROUP, "park": {"delays": ["5m"]}}  # due by itself never, within a test
 OFTEN = {**QUICK_GROUP, "park": {"delays": ["200ms"]}}
 ORDER_PACKED = {"order": {"from": ["PAID"], "to": "PACKED", "wait": ["PENDING_PAY"]}}
+SHIPPED = yaml.safe_load((ROOT / "deploy/postonce.yaml").read_text())
 pytestmark = pytest.mark.partitions(1)
 
 
@@ -37,6 +40,15 @@ def killed(postonce, point):
     worker = postonce.start(failpoints=f"{point}=kill@1")
     assert worker.wait() == -9
     assert flood.has_struck(worker, point, "kill")
+
+
+def frozen_before_it_parks(postonce, claims):
+    """A worker whose transaction, in which there was nothing to write, is over; the rows are not written yet."""
+    frozen = postonce.start(failpoints="posting.committed=freeze@1")
+    flood.wait_for_strike(postonce, frozen, "posting.committed", "freeze")
+    wait_until(frozen.is_frozen, "the worker is frozen")
+    assert (flood.unfinished(postonce.db), parked(postonce.db)) == (claims, 0)
+    return frozen
 
 
 def settle(postonce):
@@ -133,18 +145,13 @@ def test_worker_frozen_before_it_parks_what_another_settles_meanwhile_leaves_not
     postonce.migrate()
     payments = flood.payments(1)
     flood.publish(postonce, payments, partitions=1)
-    # Its transaction, in which there was nothing to write, is over; the row is not written yet.
-    frozen = postonce.start(failpoints="posting.committed=freeze@1")
-    flood.wait_for_strike(postonce, frozen, "posting.committed", "freeze")
-    wait_until(frozen.is_frozen, "the worker is frozen")
-    assert (flood.unfinished(db), parked(db)) == (1, 0)
+    frozen = frozen_before_it_parks(postonce, claims=1)
     flood.register(db, payments)
     other = postonce.start()
     flood.wait_for_outcomes(postonce, 1)
     postonce.wait_for_lag(0)
     frozen.thaw()
-    postonce.wait_for(lambda: parked(db) == 1, "the woken worker parks what is settled")
-    lease_runs_out(db)
+    postonce.wait_for(lambda: "verdict=PARKED" in frozen.log_text(), "the woken worker parks what is settled")
     postonce.wait_for(lambda: parked(db) == 0, "nothing is left behind")
     assert [other.stop(), frozen.stop()] == [0, 0]
     flood.assert_posted_once(postonce, payments)
@@ -169,4 +176,71 @@ def test_worker_frozen_in_a_re_drive_past_its_lease_posts_nothing_twice(postonce
     postonce.publish(flood.payments(1)[0])  # both go on
     postonce.wait_for_lag(0)
     assert [other.stop(), frozen.stop()] == [0, 0]
+    flood.assert_posted_once(postonce, payments)
+
+
+@pytest.mark.both_databases
+def test_order_registered_between_the_judgement_and_the_parked_row_wakes_it_at_once(postonce, db):
+    postonce.configure(NEVER)
+    postonce.migrate()
+    payments = flood.payments(1)
+    flood.publish(postonce, payments, partitions=1)
+    worker = frozen_before_it_parks(postonce, claims=1)
+    postonce.run("order", "register", payments[0]["order_no"], "--amount", "10.01")
+    worker.thaw()
+    flood.wait_for_outcomes(postonce, 1)
+    postonce.wait_for(lambda: parked(db) == 0, "nothing is parked")
+    assert worker.stop() == 0
+    flood.assert_posted_once(postonce, payments)
+
+
+@pytest.mark.both_databases
+def test_payment_posted_between_the_judgement_and_the_parked_row_wakes_its_refunds_at_once(postonce, db):
+    """One of them names its order, the other only the payment."""
+    postonce.configure({**NEVER, "orders": SHIPPED["orders"], "events": SHIPPED["events"]})
+    postonce.migrate()
+    db.execute("INSERT INTO payment_order (tenant_id, order_no, amount, currency, status, created_at)"
+               " VALUES (1, 'R1', 1000, 'CNY', 'PENDING_PAY', UTC_TIMESTAMP(6) - INTERVAL 1 DAY)")
+    postonce.publish(*[notification(txn, order, event="REFUND_SUCCEEDED", amount_minor=100, parent="T1")
+                       for txn, order in (("F1", "R1"), ("F2", ""))])
+    worker = frozen_before_it_parks(postonce, claims=2)
+    elsewhere = postonce.kafka.topic(1)
+    postonce.kafka.produce_many(elsewhere, [json.dumps(notification("T1", "R1"))])
+    other = postonce.start(changes={"kafka": {"group.id": f"{postonce.group}-2"},
+                                    "topics": {postonce.topic: None, elsewhere: {}}})
+    flood.wait_for_outcomes(postonce, 1)
+    worker.thaw()
+    flood.wait_for_outcomes(postonce, 3)
+    postonce.wait_for(lambda: parked(db) == 0, "nothing is parked")
+    assert db.rows("SELECT status, refunded FROM payment_order") == [("PARTIALLY_REFUNDED", 200)]
+    assert [other.stop(), worker.stop()] == [0, 0]
+
+
+def is_giving_back(db):
+    """Whether a statement of a worker waits for the row that we hold."""
+    return any(row[3] == db.name and (row[7] or "").startswith("UPDATE parked") for row in
+               db.rows("SHOW FULL PROCESSLIST"))
+
+
+@pytest.mark.both_databases
+@pytest.mark.parametrize("unfinished", ["finish", "reconcile"])
+def test_row_made_due_while_its_re_drive_gives_it_back_stays_due(postonce, db, unfinished):
+    payments = flood.payments(1)
+    begin(postonce, {**NEVER, "strict": {"unfinished": unfinished}}, payments)
+    lease_runs_out(db)
+    worker = postonce.start(failpoints="posting.committed=freeze@1")  # judged: still too early
+    flood.wait_for_strike(postonce, worker, "posting.committed", "freeze")
+    wait_until(worker.is_frozen, "the worker is frozen")
+    with db.connect() as connection, connection.cursor() as registrar:
+        registrar.execute("BEGIN")
+        assert registrar.execute("SELECT 1 FROM parked WHERE due_at > UTC_TIMESTAMP(6) FOR UPDATE") == 1
+        worker.thaw()
+        wait_until(lambda: is_giving_back(db), "the worker gives the row back")
+        registrar.execute("INSERT INTO payment_order (tenant_id, order_no, amount, currency, status)"
+                          f" VALUES (1, '{payments[0]['order_no']}', 1001, 'CNY', 'PENDING_PAY')")
+        registrar.execute("UPDATE parked SET due_at = UTC_TIMESTAMP(6)")
+        registrar.execute("COMMIT")
+    flood.wait_for_outcomes(postonce, 1)
+    postonce.wait_for(lambda: parked(db) == 0, "nothing is parked")
+    assert worker.stop() == 0
     flood.assert_posted_once(postonce, payments)

@@ -182,6 +182,41 @@ def test_the_claim_read_goes_by_the_unique_key_and_the_outcome_by_its_primary_ke
     db.execute("DELETE FROM outcome")
 
 
+def fill_parked(db, size):
+    """From as many as were parked, all of which await a payment that is settled."""
+    db.execute("UPDATE parked p JOIN claim c ON c.id = p.claim_id SET p.awaits = c.idem_key")
+    db.execute("INSERT INTO outcome SELECT id, 'DISCARDED', '{}', payload_hash, 1, 't', 0, source_offset, 0, NULL,"
+               " UTC_TIMESTAMP(6), NULL FROM claim")
+    if size == 1:
+        db.execute("DELETE FROM parked ORDER BY claim_id DESC LIMIT %s", books.count(db, "parked") - 1)
+    while (there := books.count(db, "parked")) < size:
+        db.execute("INSERT INTO parked SELECT claim_id + %s, tenant_id, order_no, channel, reason, due_at,"
+                   " first_parked_at, waits_since, tries, notification, raw, begun_at, awaits FROM parked",
+                   1000 * there)
+
+
+@pytest.mark.parametrize("size", [1, ASKED, CLAIM_ROWS_MAX])
+def test_the_look_for_what_parked_rows_missed_goes_by_key(ledger, db, proxy, size):
+    look = proxy.drop_query(r"FROM parked p FORCE INDEX \(PRIMARY\) LEFT JOIN")
+    ledger.publish(*[notification(f"T{n:08d}", number(n)) for n in NUMBERS], partition=0)
+    worker = ledger.start(changes={"mysql": {"host": proxy.host, "port": proxy.port}})
+    ledger.wait_for(look.struck.is_set, "what was parked is looked after")
+    worker.kill()
+    fill_orders(db, size)
+    fill_parked(db, size)
+    with db.connect() as connection:
+        for analyzed in (False, True):
+            if analyzed:
+                db.rows("ANALYZE TABLE parked, payment_order, claim, outcome")
+            single = ("eq_ref", "const")
+            found = check_by_key(connection, look.text,
+                                 {"p": ("PRIMARY", ("range", "const")), "o": ("PRIMARY", single),
+                                  "c": ("uk_idem", single), "s": ("PRIMARY", single)}, ASKED)
+            assert found == min(size, len(NUMBERS))
+    for table in ("parked", "outcome"):
+        db.execute(f"DELETE FROM {table}")
+
+
 def test_disjoint_batches_on_a_small_table_do_not_wait_for_each_other(ledger, db, proxy):
     """600 orders, every second one of each batch: neighbours in the index."""
     statements = capture(ledger, db, proxy)

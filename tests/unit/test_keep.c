@@ -133,7 +133,7 @@ START_TEST(what_is_parked_has_its_row_before_its_offset_passes)
         park(0);
         park(1);
         ck_assert_int_eq(batch_keep(&batch, db, &sql, &error), PO_OK);
-        fake_saw("INSERT INTO parked");
+        fake_saw("INSERT INTO parked", "SELECT p.claim_id FROM parked p");
         unit_assert_in(fake_statement("INSERT INTO parked"), "INTERVAL 7000000 MICROSECOND");
         unit_assert_in(fake_statement("INSERT INTO parked"), "(1001,");
         ck_assert_uint_eq(alarms, 0);
@@ -150,6 +150,17 @@ START_TEST(what_cannot_be_parked_is_held)
         ck_assert_int_eq(parcels[0].verdict, VERDICT_POSTED);
         ck_assert_int_eq(parcels[1].verdict, VERDICT_HELD);
         ck_assert_int_eq(parcels[1].error.code, 1114);
+}
+END_TEST
+
+START_TEST(what_may_have_missed_its_wake_up_is_held)
+{
+        struct db *db = prepare();
+        park(1);
+        fake_fail("SELECT p.claim_id", PO_TRANSIENT, 2013);
+        ck_assert_int_eq(batch_keep(&batch, db, &sql, &error), PO_TRANSIENT);
+        ck_assert_int_eq(parcels[0].verdict, VERDICT_POSTED);
+        ck_assert_int_eq(parcels[1].verdict, VERDICT_HELD);
 }
 END_TEST
 
@@ -205,7 +216,7 @@ START_TEST(a_failing_review_does_not_keep_others_from_being_parked)
         park(0);
         fake_fail("INSERT INTO review", PO_TRANSIENT, 1205);
         ck_assert_int_eq(batch_keep(&batch, db, &sql, &error), PO_TRANSIENT);
-        fake_saw("INSERT INTO review", "INSERT INTO parked");
+        fake_saw("INSERT INTO review", "INSERT INTO parked", "SELECT p.claim_id FROM parked p");
         ck_assert_int_eq(parcels[0].verdict, VERDICT_PARKED);
         ck_assert_int_eq(parcels[1].verdict, VERDICT_HELD);
 }
@@ -217,6 +228,7 @@ UNIT_MAIN("keep", each_conflict_is_alarmed_and_kept_with_its_body,
           one_that_the_database_refuses_by_itself_is_rejected_and_the_rest_kept,
           without_a_conflict_nothing_is_asked, an_orphan_is_alarmed_and_kept_for_a_person,
           what_is_parked_has_its_row_before_its_offset_passes, what_cannot_be_parked_is_held,
+          what_may_have_missed_its_wake_up_is_held,
           one_too_large_to_park_is_rejected_and_the_rest_parked, what_comes_again_is_not_parked_yet,
           a_conflict_of_a_held_record_is_kept_even_so, what_comes_out_of_parked_has_its_row,
           a_failing_review_does_not_keep_others_from_being_parked,

@@ -5,6 +5,8 @@
 #include "base/record_pack.h"
 #include "ledger/parked.h"
 
+#define LEASE "2026-01-03 00:01:00.000000"
+
 enum { LEASE_MS = 60000, DAY_MS = 86400000, ROWS = 8 };
 
 static struct db *db;
@@ -141,7 +143,7 @@ static enum po_class take(void)
 #define row(claim, tries, reason, gave_up, since)                                                  \
         do {                                                                                       \
                 due[due_count++] = claim;                                                          \
-                fake_row(claim, tries, reason, gave_up, "1000", since, "0");                       \
+                fake_row(claim, tries, reason, gave_up, "1000", since, "0", LEASE);                \
         } while (0)
 
 START_TEST(rows_are_leased_in_a_short_transaction_that_skips_what_others_hold)
@@ -151,25 +153,26 @@ START_TEST(rows_are_leased_in_a_short_transaction_that_skips_what_others_hold)
         row("7", "0", "TOO_EARLY", "0", "2026-01-02 00:00:00.000000");
         row("5", "3", "ORDER_UNKNOWN", "1", "2026-01-02 00:00:00.000001");
         ck_assert_int_eq(take(), PO_OK);
-        fake_saw("BEGIN",
-                 "SELECT claim_id, tries, reason,"
-                 " waits_since + INTERVAL 86400000000 MICROSECOND <= UTC_TIMESTAMP(6),"
-                 " LENGTH(notification) + LENGTH(raw), first_parked_at, begun_at IS NOT NULL"
-                 " FROM parked FORCE INDEX (parked_due)"
-                 " WHERE due_at <= UTC_TIMESTAMP(6) AND (begun_at IS NULL OR begun_at <="
-                 " UTC_TIMESTAMP(6) - INTERVAL 60000000 MICROSECOND) ORDER BY due_at LIMIT 8"
-                 " FOR UPDATE SKIP LOCKED",
-                 "SELECT p.claim_id FROM parked p WHERE p.claim_id IN (5) AND p.waits_since"
-                 " + INTERVAL 86400000000 MICROSECOND + INTERVAL (SELECT",
-                 "UPDATE parked FORCE INDEX (PRIMARY) SET tries = tries + 1,"
-                 " due_at = UTC_TIMESTAMP(6) + INTERVAL 60000000 MICROSECOND"
-                 " WHERE claim_id IN (7,5)",
-                 "COMMIT",
-                 "SELECT claim_id, notification, raw FROM parked FORCE INDEX (PRIMARY)"
-                 " WHERE claim_id IN (7,5)");
+        fake_saw(
+                "BEGIN",
+                "SELECT claim_id, tries, reason,"
+                " waits_since + INTERVAL 86400000000 MICROSECOND <= UTC_TIMESTAMP(6),"
+                " LENGTH(notification) + LENGTH(raw), first_parked_at, begun_at IS NOT NULL,"
+                " UTC_TIMESTAMP(6) + INTERVAL 60000000 MICROSECOND FROM parked FORCE INDEX (parked_due)"
+                " WHERE due_at <= UTC_TIMESTAMP(6) AND (begun_at IS NULL OR begun_at <="
+                " UTC_TIMESTAMP(6) - INTERVAL 60000000 MICROSECOND) ORDER BY due_at LIMIT 8"
+                " FOR UPDATE SKIP LOCKED",
+                "SELECT p.claim_id FROM parked p WHERE p.claim_id IN (5) AND p.waits_since"
+                " + INTERVAL 86400000000 MICROSECOND + INTERVAL (SELECT",
+                "UPDATE parked FORCE INDEX (PRIMARY) SET tries = tries + 1,"
+                " due_at = '" LEASE "' WHERE claim_id IN (7,5)",
+                "COMMIT",
+                "SELECT claim_id, notification, raw FROM parked FORCE INDEX (PRIMARY)"
+                " WHERE claim_id IN (7,5)");
         ck_assert(!fake_was_in_transaction("SELECT claim_id, notification"));
         ck_assert_uint_eq(taken, 2);
         ck_assert_int_eq(rows[0].claim_id, 7);
+        ck_assert_str_eq(rows[0].lease, LEASE);
         ck_assert_uint_eq(rows[0].tries, 0);
         ck_assert(!rows[0].gave_up && !rows[0].for_resume);
         ck_assert_int_eq(rows[1].claim_id, 5);
@@ -282,12 +285,15 @@ START_TEST(what_was_made_due_while_it_was_tried_stays_due)
 {
         static const int64_t waiting[] = { 7, 9 };
         db = fake_db_open();
-        ck_assert_int_eq(parked_delay(db, &sql, waiting, 2, 30000, NULL, false, &error), PO_OK);
-        fake_saw("UPDATE parked FORCE INDEX (PRIMARY) SET"
-                 " due_at = UTC_TIMESTAMP(6) + INTERVAL 30000000 MICROSECOND, begun_at = NULL"
-                 " WHERE claim_id IN (7,9) AND due_at > UTC_TIMESTAMP(6)");
-        ck_assert_int_eq(parked_delay(db, &sql, waiting, 1, 30000, PARKED_PAUSED, false, &error),
+        ck_assert_int_eq(parked_delay(db, &sql, waiting, 2, LEASE, 30000, NULL, false, &error),
                          PO_OK);
+        fake_saw("UPDATE parked FORCE INDEX (PRIMARY) SET"
+                 " due_at = IF(due_at = '" LEASE "', UTC_TIMESTAMP(6) + INTERVAL 30000000"
+                 " MICROSECOND, due_at), begun_at = NULL"
+                 " WHERE claim_id IN (7,9) AND due_at <= '" LEASE "'");
+        ck_assert_int_eq(
+                parked_delay(db, &sql, waiting, 1, LEASE, 30000, PARKED_PAUSED, false, &error),
+                PO_OK);
         unit_assert_in(fake_statement("UPDATE"), "begun_at = NULL, reason = 'PAUSED' WHERE");
 }
 END_TEST
@@ -297,11 +303,11 @@ START_TEST(one_whose_posting_began_stays_so_unless_it_was_judged_to_wait)
         static const int64_t begun[] = { 7 };
         db = fake_db_open();
         fake_rows("FROM parked");
-        fake_row("7", "0", "TOO_EARLY", "0", "1000", "2026-01-02 00:00:00.000000", "1");
+        fake_row("7", "0", "TOO_EARLY", "0", "1000", "2026-01-02 00:00:00.000000", "1", LEASE);
         due[due_count++] = "7";
         ck_assert_int_eq(take(), PO_OK);
         ck_assert(rows[0].begun);
-        ck_assert_int_eq(parked_delay(db, &sql, begun, 1, 1, NULL, true, &error), PO_OK);
+        ck_assert_int_eq(parked_delay(db, &sql, begun, 1, LEASE, 1, NULL, true, &error), PO_OK);
         unit_assert_not_in(fake_statement("UPDATE"), "begun_at");
         parked(0, "T1", NULL);
         ck_assert_int_eq(parked_begin(db, &sql, open_postings, 1, &error), PO_OK);
@@ -318,7 +324,8 @@ START_TEST(after_a_resume_that_missed_it_a_row_waits_for_giving_up_anew)
 {
         static const int64_t resumed[] = { 7 };
         db = fake_db_open();
-        ck_assert_int_eq(parked_delay(db, &sql, resumed, 1, 1, "TOO_EARLY", false, &error), PO_OK);
+        ck_assert_int_eq(parked_delay(db, &sql, resumed, 1, LEASE, 1, "TOO_EARLY", false, &error),
+                         PO_OK);
         /* Before the reason is set: assignments are made from left to right. */
         unit_assert_in(fake_statement("UPDATE"),
                        "waits_since = CASE reason WHEN 'PAUSED' THEN UTC_TIMESTAMP(6) ELSE"

@@ -9,6 +9,8 @@
 #include "postonce/key.h"
 #include "worker/redrive.h"
 
+#define LEASE "2026-01-03 00:01:00.000000"
+
 enum { ROWS_MOST = 6, PACKED_BYTES = 256 };
 
 static struct db *db;
@@ -78,7 +80,7 @@ static size_t due_count;
                 due[due_count] = claim;                                                            \
                 due_notices[due_count] = notices[i];                                               \
                 due_raws[due_count++] = raws[i];                                                   \
-                fake_row(claim, tries, reason, gave_up, "1000", times[i], "0");                    \
+                fake_row(claim, tries, reason, gave_up, "1000", times[i], "0", LEASE);             \
         } while (0)
 
 /* What is read of the rows that row() scripted, after their lease. */
@@ -181,8 +183,8 @@ START_TEST(what_is_through_goes_and_what_waits_is_delayed)
         became(5, VERDICT_REJECTED, "PARK_GAVE_UP");
         finishes();
 #define DELAYED(ms)                                                                                \
-        "UPDATE parked FORCE INDEX (PRIMARY) SET due_at = UTC_TIMESTAMP(6) + INTERVAL " ms         \
-        " MICROSECOND, begun_at = NULL"
+        "UPDATE parked FORCE INDEX (PRIMARY) SET due_at = IF(due_at = '" LEASE                     \
+        "', UTC_TIMESTAMP(6) + INTERVAL " ms " MICROSECOND, due_at), begun_at = NULL"
 #define ANEW ", waits_since = CASE reason WHEN 'PAUSED' THEN UTC_TIMESTAMP(6) ELSE waits_since END"
         fake_saw(DELAYED("2000000") ANEW ", reason = 'ORDER_UNKNOWN' WHERE claim_id IN (71) AND",
                  DELAYED("3000000") ANEW ", reason = 'TOO_EARLY' WHERE claim_id IN (72) AND",
@@ -428,7 +430,7 @@ START_TEST(a_posting_that_began_and_did_not_end_leaves_its_mark)
         for (size_t i = 0; i < 3; i++)
                 holds(i, "PAYMENT_RECEIVED");
         fake_rows("FROM parked");
-        fake_row("70", "0", "TOO_EARLY", "0", "1000", times[0], "1");
+        fake_row("70", "0", "TOO_EARLY", "0", "1000", times[0], "1", LEASE);
         due[due_count] = "70";
         due_notices[due_count] = notices[0];
         due_raws[due_count++] = raws[0];
@@ -443,8 +445,8 @@ START_TEST(a_posting_that_began_and_did_not_end_leaves_its_mark)
         fake_saw("BEGIN", "SELECT claim_id", "UPDATE parked", "COMMIT", "SELECT claim_id");
         finishes();
         fake_saw(
-                "UPDATE parked FORCE INDEX (PRIMARY) SET due_at = UTC_TIMESTAMP(6) + INTERVAL 1000000"
-                " MICROSECOND WHERE claim_id IN (70,71) AND",
+                "UPDATE parked FORCE INDEX (PRIMARY) SET due_at = IF(due_at = '" LEASE
+                "', UTC_TIMESTAMP(6) + INTERVAL 1000000 MICROSECOND, due_at) WHERE claim_id IN (70,71) AND",
                 DELAYED("1000000") " WHERE claim_id IN (72) AND");
 }
 END_TEST

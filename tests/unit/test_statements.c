@@ -6,6 +6,8 @@
 #include "fake_db.h"
 #include "posting_fixture.h"
 
+#include "ledger/missed.h"
+#include "ledger/parked.h"
 #include "ledger/posting.h"
 
 enum { BATCH = 8, FULL_BATCH = 475 };
@@ -122,9 +124,22 @@ START_TEST(claims_that_others_saw_too_cost_two_statements_more)
 }
 END_TEST
 
-START_TEST(a_batch_that_came_too_early_costs_five_statements)
+static size_t statements_to_park(size_t count)
 {
-        costs(TOO_EARLY, 5);
+        struct sql sql = { 0 };
+        size_t before = fake_count("");
+        ck_assert_int_eq(parked_insert(db, &sql, open_postings, count, 1, &error), PO_OK);
+        ck_assert_int_eq(missed_make_due(db, &sql, open_postings, count, &error), PO_OK);
+        sql_free(&sql);
+        return fake_count("") - before;
+}
+
+START_TEST(a_batch_that_came_too_early_costs_five_statements_and_two_to_park)
+{
+        for (size_t count = 1; count <= BATCH; count += BATCH - 1) {
+                ck_assert_uint_eq(statements_of(TOO_EARLY, count), 5);
+                ck_assert_uint_eq(statements_to_park(count), 2);
+        }
 }
 END_TEST
 
@@ -162,4 +177,4 @@ UNIT_MAIN("statements", a_full_batch_of_fresh_payments_costs_thirty_four_stateme
           a_batch_of_duplicates_costs_two_statements,
           a_batch_of_duplicates_behind_another_costs_two_statements_as_well,
           claims_that_others_saw_too_cost_two_statements_more,
-          a_batch_that_came_too_early_costs_five_statements)
+          a_batch_that_came_too_early_costs_five_statements_and_two_to_park)
