@@ -31,10 +31,10 @@ static const struct kafka_property settings[] = {
         { "partition.assignment.strategy", "range,roundrobin" },
         /*
          * What is fetched ahead of a backlog is memory: 64 MB by default, a megabyte of each
-         * partition at a time, and while partitions move what was fetched for the old assignment is
-         * there beside the new.
+         * partition at a time. But librdkafka 2.0.2 looks once a second at a queue that was full:
+         * so much, and what one fetch adds, is the most that a worker gets in a second.
          */
-        { "queued.max.messages.kbytes", "2048" },
+        { "queued.max.messages.kbytes", "8192" },
         { "max.partition.fetch.bytes", "262144" },
 };
 enum { SETTINGS = sizeof settings / sizeof settings[0] };
