@@ -1,5 +1,7 @@
 #include "ledger/outcome.h"
 
+#include "base/text.h"
+
 enum po_class outcomes_refuse(struct db *db, struct sql *sql, struct posting *const *postings,
                               size_t count, struct po_error *error)
 {
@@ -42,14 +44,34 @@ enum po_class outcomes_await(struct db *db, struct sql *sql, struct posting *con
         return PO_OK;
 }
 
-const struct bulk_form OUTCOME_FORM = {
-        .insert = "INSERT INTO outcome (claim_id, verdict, result_json, payload_hash, hash_version,"
-                  " source_topic, source_partition, source_offset, turn, effective_at, reverses,"
-                  " settled_at) VALUES ",
-        .row = "(?,?,?,UNHEX(?),?,?,?,?,?,?,?,UTC_TIMESTAMP(6))",
-        .types = "itthitiiiti",
-        .ending = "",
-};
+#define OUTCOME_INSERT                                                                             \
+        "INSERT INTO outcome (claim_id, verdict, result_json, payload_hash, hash_version,"         \
+        " source_topic, source_partition, source_offset, turn, effective_at, reverses,"            \
+        " settled_at) VALUES "
+#define OUTCOME_VALUES "?,?,?,UNHEX(?),?,?,?,?,?,?,?"
+#define OUTCOME_TYPES  "itthitiiiti"
+static const struct bulk_form FEW = { .insert = OUTCOME_INSERT,
+                                      .row = "(" OUTCOME_VALUES ",UTC_TIMESTAMP(6))",
+                                      .types = OUTCOME_TYPES,
+                                      .ending = "" };
+static const struct bulk_form MANY = { .insert = OUTCOME_INSERT,
+                                       .row = "(" OUTCOME_VALUES ",?)",
+                                       .types = OUTCOME_TYPES "t",
+                                       .ending = "" };
+
+enum po_class outcomes_open(struct outcomes *outcomes, struct db *db, struct po_error *error)
+{
+        outcomes->db = db;
+        if (bulk_open(&outcomes->few, db, &FEW, error) != PO_OK)
+                return error->kind;
+        return bulk_open(&outcomes->many, db, &MANY, error);
+}
+
+void outcomes_close(struct outcomes *outcomes)
+{
+        bulk_close(outcomes->few);
+        bulk_close(outcomes->many);
+}
 
 static void add_outcome(struct bulk *bulk, const struct posting *posting)
 {
@@ -72,12 +94,35 @@ static void add_outcome(struct bulk *bulk, const struct posting *posting)
                 bulk_null(bulk);
 }
 
-enum po_class outcomes_insert(struct bulk *bulk, struct posting *const *postings, size_t count,
-                              struct po_error *error)
+static enum po_class read_clock(struct db *db, char now_out[OUTCOME_TIME_BYTES],
+                                struct po_error *error)
 {
+        struct sql sql = { 0 };
+        sql_raw(&sql, "SELECT UTC_TIMESTAMP(6)");
+        enum po_class kind = db_query(db, &sql, error);
+        sql_free(&sql);
+        if (kind != PO_OK)
+                return po_within(error, "ask for the time");
+        if (db_next_row(db))
+                text_copy(now_out, OUTCOME_TIME_BYTES, db_text(db, 0));
+        db_rows_end(db);
+        return PO_OK;
+}
+
+enum po_class outcomes_insert(struct outcomes *outcomes, struct posting *const *postings,
+                              size_t count, struct po_error *error)
+{
+        bool is_one = bulk_statements(count) <= 1;
+        struct bulk *bulk = is_one ? outcomes->few : outcomes->many;
+        char now[OUTCOME_TIME_BYTES] = "";
+        if (!is_one && read_clock(outcomes->db, now, error) != PO_OK)
+                return error->kind;
         bulk_reset(bulk);
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; i < count; i++) {
                 add_outcome(bulk, postings[i]);
+                if (!is_one)
+                        bulk_text(bulk, now);
+        }
         if (bulk_run(bulk, NULL, error) != PO_OK)
                 return po_within(error, "settle %zu claims", count);
         return PO_OK;

@@ -27,12 +27,24 @@ PO_MUST_USE enum po_class outcomes_await(struct db *db, struct sql *sql,
                                          struct posting *const *postings, size_t count,
                                          struct po_error *error);
 
-extern const struct bulk_form OUTCOME_FORM;
+enum { OUTCOME_TIME_BYTES = 32 };
+
 /*
- * One row a posting (POSTED or SKIPPED, ascending by claim). bulk: of OUTCOME_FORM. EXISTS: one is
- * settled already.
+ * The statements that insert them. All outcomes of one call have one settled_at, also where they
+ * are several statements: settled_at and turn are the order in which they were judged, and rows go
+ * by their claims.
  */
-PO_MUST_USE enum po_class outcomes_insert(struct bulk *bulk, struct posting *const *postings,
-                                          size_t count, struct po_error *error);
+struct outcomes {
+        struct db *db;
+        struct bulk *few, *many;
+};
+PO_MUST_USE enum po_class outcomes_open(struct outcomes *outcomes, struct db *db,
+                                        struct po_error *error);
+void outcomes_close(struct outcomes *outcomes); /* of a zeroed struct: nothing */
+
+/* One row a posting (POSTED or SKIPPED, ascending by claim). EXISTS: one is settled already. */
+PO_MUST_USE enum po_class outcomes_insert(struct outcomes *outcomes,
+                                          struct posting *const *postings, size_t count,
+                                          struct po_error *error);
 
 #endif

@@ -28,7 +28,8 @@ struct ledger {
         struct claims *claims;
         struct accounts *accounts;
         struct entries *entries;
-        struct bulk *outcomes, *moves, *outbox;
+        struct outcomes outcomes;
+        struct bulk *moves, *outbox;
         struct sql sql;
         size_t capacity;
 
@@ -61,7 +62,7 @@ enum po_class ledger_open(struct ledger **ledger_out, struct db *db, const struc
             claims_open(&ledger->claims, db, capacity, error) != PO_OK ||
             accounts_open(&ledger->accounts, db, error) != PO_OK ||
             entries_open(&ledger->entries, db, ledger->accounts, capacity, error) != PO_OK ||
-            bulk_open(&ledger->outcomes, db, &OUTCOME_FORM, error) != PO_OK ||
+            outcomes_open(&ledger->outcomes, db, error) != PO_OK ||
             bulk_open(&ledger->moves, db, &ORDER_MOVE_FORM, error) != PO_OK ||
             bulk_open(&ledger->outbox, db, &OUTBOX_FORM, error) != PO_OK)
                 return error->kind;
@@ -75,7 +76,7 @@ void ledger_close(struct ledger *ledger)
         claims_close(ledger->claims);
         accounts_close(ledger->accounts);
         entries_close(ledger->entries);
-        bulk_close(ledger->outcomes);
+        outcomes_close(&ledger->outcomes);
         bulk_close(ledger->moves);
         bulk_close(ledger->outbox);
         sql_free(&ledger->sql);
@@ -380,7 +381,7 @@ static enum po_class write_posting(struct ledger *ledger, struct po_error *error
         if (ledger->settled_count == 0)
                 return PO_OK;
         ledger->may_race = reverses_any(ledger);
-        if (outcomes_insert(ledger->outcomes, ledger->settled, ledger->settled_count, error) !=
+        if (outcomes_insert(&ledger->outcomes, ledger->settled, ledger->settled_count, error) !=
                     PO_OK ||
             PO_FAILPOINT("posting.fenced") != PO_OK || write_effects(ledger, error) != PO_OK ||
             PO_FAILPOINT("posting.before_commit") != PO_OK)

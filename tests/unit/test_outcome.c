@@ -1,3 +1,4 @@
+#define FIXTURE_ROWS 80
 #include "fake_db.h"
 #include "posting_fixture.h"
 
@@ -5,13 +6,13 @@
 
 static struct db *db;
 static struct sql sql;
-static struct bulk *bulk;
+static struct outcomes outcomes;
 
 static enum po_class insert(void)
 {
-        bulk_close(bulk);
-        ck_assert_int_eq(bulk_open(&bulk, db, &OUTCOME_FORM, &error), PO_OK);
-        return outcomes_insert(bulk, open_postings, 1, &error);
+        outcomes_close(&outcomes);
+        ck_assert_int_eq(outcomes_open(&outcomes, db, &error), PO_OK);
+        return outcomes_insert(&outcomes, open_postings, 1, &error);
 }
 
 START_TEST(claims_that_only_we_saw_are_not_asked_for)
@@ -75,6 +76,23 @@ START_TEST(an_outcome_keeps_the_version_that_its_claim_was_equal_by)
 }
 END_TEST
 
+START_TEST(outcomes_of_several_statements_have_one_time)
+{
+        enum { MANY = 65 };
+        db = fake_db_open();
+        for (size_t i = 0; i < MANY; i++)
+                fixture_posting(i, NULL, "T1", "R8-1")->verdict = VERDICT_POSTED;
+        fake_rows("SELECT UTC_TIMESTAMP(6)");
+        fake_row("2026-01-14 04:21:07.231000");
+        outcomes_close(&outcomes);
+        ck_assert_int_eq(outcomes_open(&outcomes, db, &error), PO_OK);
+        ck_assert_int_eq(outcomes_insert(&outcomes, open_postings, MANY, &error), PO_OK);
+        unit_assert_in(fake_statement("INSERT INTO outcome"),
+                       ",NULL,'2026-01-14 04:21:07.231000')");
+        fake_saw("SELECT UTC_TIMESTAMP(6)", "INSERT INTO outcome", "INSERT INTO outcome");
+}
+END_TEST
+
 START_TEST(the_fence_is_passed_up_as_exists)
 {
         db = fake_db_open();
@@ -89,4 +107,4 @@ UNIT_MAIN("outcome", claims_that_only_we_saw_are_not_asked_for,
           one_settled_meanwhile_refuses_the_set,
           an_outcome_says_what_it_settled_and_which_delivery_did_it,
           an_outcome_keeps_the_version_that_its_claim_was_equal_by,
-          the_fence_is_passed_up_as_exists)
+          outcomes_of_several_statements_have_one_time, the_fence_is_passed_up_as_exists)
