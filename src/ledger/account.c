@@ -1,10 +1,11 @@
 #include "ledger/account.h"
-#include "base/text.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/text.h"
 
 /* Known accounts: an open-addressing table that is emptied when it fills, so memory has a bound. */
 enum { TABLE_SLOTS = 1 << 14, TABLE_FULL = TABLE_SLOTS / 2 };

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/failpoint.h"
 #include "ledger/attempt.h"
 #include "mysql/bulk.h"
 
@@ -86,7 +87,10 @@ static enum po_class run_in_transaction(struct claim_rows *rows, struct po_error
 {
         if (db_begin(rows->db, error) != PO_OK)
                 return error->kind;
-        enum po_class kind = db_end(rows->db, bulk_run(rows->bulk, NULL, error), error);
+        enum po_class kind = bulk_run(rows->bulk, NULL, error);
+        if (kind == PO_OK)
+                kind = PO_FAILPOINT("claim.before_commit");
+        kind = db_end(rows->db, kind, error);
         if (kind == PO_UNCERTAIN)
                 kind = error->kind = PO_TRANSIENT;
         return kind;

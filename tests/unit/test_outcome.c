@@ -89,6 +89,7 @@ START_TEST(outcomes_of_several_statements_have_one_time)
         ck_assert_int_eq(outcomes_insert(&outcomes, open_postings, MANY, &error), PO_OK);
         unit_assert_in(fake_statement("INSERT INTO outcome"),
                        ",NULL,'2026-01-14 04:21:07.231000')");
+        unit_assert_not_in(fake_statement("INSERT INTO outcome"), "ON DUPLICATE");
         fake_saw("SELECT UTC_TIMESTAMP(6)", "INSERT INTO outcome", "INSERT INTO outcome");
 }
 END_TEST
@@ -100,6 +101,8 @@ START_TEST(the_fence_is_passed_up_as_exists)
         fake_fail("INSERT INTO outcome", PO_EXISTS, 1062);
         ck_assert_int_eq(insert(), PO_EXISTS);
         unit_assert_in(error.text, "settle 1 claims");
+        /* Plain: it is the key that refuses, and nothing that makes it a matter of course. */
+        unit_assert_not_in(fake_statement("INSERT INTO outcome"), "ON DUPLICATE");
 }
 END_TEST
 

@@ -137,6 +137,10 @@ START_TEST(a_payment_is_posted_in_the_order_of_the_contract)
         unit_assert_in(fake_statement("INSERT INTO outbox"), "'order','1:A','ORDER_PAID',");
         unit_assert_in(fake_statement("INSERT INTO outbox"), "\\\"status\\\":\\\"PAID\\\"");
         ck_assert(fake_was_in_transaction("INSERT INTO balance"));
+        /* What proves something is inserted, and refused where it is there already. */
+        unit_assert_not_in(fake_statement("INSERT INTO outcome"), "ON DUPLICATE");
+        unit_assert_not_in(fake_statement("INSERT INTO entry"), "ON DUPLICATE");
+        unit_assert_not_in(fake_statement("INSERT INTO outbox"), "ON DUPLICATE");
 }
 END_TEST
 
