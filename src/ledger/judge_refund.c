@@ -10,6 +10,7 @@
 struct matter {
         const struct event_rule *rule;
         const struct po_notification *notification;
+        const struct subject *success; /* of a failure: the success under its number */
         int64_t claim_id;
         struct order *order;
         struct refund *refund;
@@ -327,12 +328,52 @@ static void judge_differing_failure(const struct matter *matter)
         matter->judgement->review = REVIEW_REFUND_DIFFERS;
 }
 
+/* It fails, too, if its number is of this order and no success of it was posted. */
+static bool releases(const struct matter *matter)
+{
+        const struct refund *refund = matter->refund;
+        return refund->exists && refund->claim_id == 0 && matter->order != NULL &&
+               strcmp(refund->order_no, matter->order->order_no) == 0 &&
+               strcmp(refund->status, matter->rule->refund.to) != 0;
+}
+
+/* The success stands in suspense: it goes from there, and no total of the order ever had it. */
+static void take_from_suspense(const struct matter *matter)
+{
+        const struct subject *success = matter->success;
+        struct judgement *judgement = matter->judgement;
+        if (success->reversed) {
+                judgement_skip(judgement, "REVERSED");
+                return;
+        }
+        if (matter->notification->amount_kind == PO_AMOUNT_THIS &&
+            (matter->notification->amount_minor != success->amount_minor ||
+             strcmp(matter->notification->currency, success->currency) != 0)) {
+                judgement_skip(judgement, "SUSPENSE");
+                judgement->review = REVIEW_REFUND_DIFFERS;
+                return;
+        }
+        judgement->reverses = success->claim_id;
+        judgement->amount_minor = success->amount_minor;
+        if (releases(matter)) {
+                release(matter);
+                return;
+        }
+        judgement->silent = true;
+        judgement_post(judgement, matter->rule->event);
+}
+
 static void judge_failure(const struct matter *matter)
 {
         const struct refund_move *move = &matter->rule->refund;
         struct refund *refund = matter->refund;
         struct judgement *judgement = matter->judgement;
-        if (!refund->exists && move->wait.count > 0) {
+        if (matter->success->suspended_now) {
+                judgement_park(judgement, "TOO_EARLY");
+                judgement->unblocked = true;
+        } else if (matter->success->verdict == VERDICT_SUSPENSE) {
+                take_from_suspense(matter);
+        } else if (!refund->exists && move->wait.count > 0) {
                 judgement_park(judgement, "REFUND_UNKNOWN");
         } else if (!refund->exists) {
                 judge_unknown_failure(matter);
@@ -352,10 +393,11 @@ static void judge_failure(const struct matter *matter)
 }
 
 void judge_refund(const struct event_rule *rule, const struct po_notification *notification,
-                  int64_t claim_id, struct order *order, struct refund *refund,
-                  struct judgement *judgement_out)
+                  const struct subject *success, int64_t claim_id, struct order *order,
+                  struct refund *refund, struct judgement *judgement_out)
 {
-        const struct matter matter = { rule, notification, claim_id, order, refund, judgement_out };
+        const struct matter matter = { rule,  notification, success,      claim_id,
+                                       order, refund,       judgement_out };
         memset(judgement_out, 0, sizeof *judgement_out);
         switch (rule->refund.act) {
         case REFUND_REGISTERS:

@@ -206,8 +206,8 @@ static void judge_one(struct ledger *ledger, struct posting *posting, struct jud
         struct order *order = rows_order(&ledger->rows, posting);
         const struct event_rule *rule = posting->rule;
         if (rule->subject == RULE_REFUND)
-                judge_refund(rule, posting->notification, posting->claim_id, order,
-                             rows_refund(&ledger->rows, posting), judgement);
+                judge_refund(rule, posting->notification, &posting->subject, posting->claim_id,
+                             order, rows_refund(&ledger->rows, posting), judgement);
         else if (rule->reverses[0] != '\0')
                 judge_reversal(rule, posting->notification, &posting->subject, order, judgement);
         else
@@ -222,6 +222,16 @@ static void note_reversed(struct ledger *ledger, int64_t claim_id)
         for (size_t i = 0; i < ledger->set_count; i++)
                 if (ledger->set[i]->subject.claim_id == claim_id)
                         ledger->set[i]->subject.reversed = true;
+}
+
+/* What the database does not show yet to those that stand behind and may take it back. */
+static void note_suspended(struct ledger *ledger, const struct posting *posting)
+{
+        if (posting->rule->subject != RULE_REFUND)
+                return; /* a payment that has no outcome yet is waited for anyway */
+        for (size_t i = 0; i < ledger->set_count; i++)
+                if (ledger->set[i]->subject.claim_id == posting->claim_id)
+                        ledger->set[i]->subject.suspended_now = true;
 }
 
 static void take_judgement(struct ledger *ledger, struct posting *posting,
@@ -244,6 +254,8 @@ static void take_judgement(struct ledger *ledger, struct posting *posting,
                 order->touched = true;
         if (posting->reverses != 0)
                 note_reversed(ledger, posting->reverses);
+        if (posting->verdict == VERDICT_SUSPENSE)
+                note_suspended(ledger, posting);
 }
 
 static void judge_all(struct ledger *ledger)

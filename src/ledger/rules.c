@@ -95,6 +95,18 @@ static enum po_class check_reverses(const struct rules *rules, const struct node
         return PO_OK;
 }
 
+/* What a refund's failure takes back is what leads to the states that it reverses: the first such.
+ */
+static void fill_takes_back(const struct rules *rules, struct event_rule *rule)
+{
+        for (size_t i = 0; i < rules->count && rule->takes_back[0] == '\0'; i++) {
+                const struct event_rule *success = &rules->rules[i];
+                if (success->subject == RULE_REFUND && success->refund.act == REFUND_PAYS &&
+                    states_have(&rule->refund.reverse, success->refund.to))
+                        memcpy(rule->takes_back, success->event, sizeof rule->takes_back);
+        }
+}
+
 static enum po_class fill(struct rules *rules, const struct node *orders, const struct node *events,
                           struct po_error *error)
 {
@@ -117,6 +129,9 @@ static enum po_class fill(struct rules *rules, const struct node *orders, const 
                 return error->kind;
         for (size_t i = 0; i < rules->count; i++)
                 fill_suspense(rules, &rules->rules[i]);
+        for (size_t i = 0; i < rules->count; i++)
+                if (rules->rules[i].refund.reverse.count > 0)
+                        fill_takes_back(rules, &rules->rules[i]);
         return machine_check(rules, events, error);
 }
 

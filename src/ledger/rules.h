@@ -77,6 +77,9 @@ struct event_rule {
         struct refund_move refund; /* of RULE_REFUND */
         char reverses[PO_EVENT_BYTES]; /* event whose posting is taken back; "": none */
         char parent[PO_EVENT_BYTES];   /* event that a refund's `parent` is the txn of */
+        /* Of a refund's rule with `reverse`: the event whose success, if it stands in suspense, it
+         * takes from there; "": none. */
+        char takes_back[PO_EVENT_BYTES];
         bool promised; /* its amount is not money yet: no payment is recorded, nothing posted */
         enum rule_otherwise otherwise;
         size_t lines_count;

@@ -10,7 +10,8 @@
 #include "ledger/refund.h"
 #include "ledger/rules.h"
 
-/* A reversal may bear the payment's own number, or name it as its parent. */
+/* A reversal may bear the payment's own number, or name it as its parent; a refund's failure has
+ * its success, and its payment. */
 enum { KEYS_MAX = 2 };
 
 static bool write_key(const struct posting *posting, const char *txn, const char *event,
@@ -21,26 +22,6 @@ static bool write_key(const struct posting *posting, const char *txn, const char
         int length =
                 snprintf(key, PO_KEY_BYTES, "%s:%s:%s", posting->notification->channel, txn, event);
         return length < PO_KEY_BYTES; /* longer ones were refused as claims */
-}
-
-/* The keys to look for, the more likely first. */
-static size_t keys_of(const struct posting *posting, char keys[KEYS_MAX][PO_KEY_BYTES],
-                      const char *txns[KEYS_MAX])
-{
-        const struct po_notification *notification = posting->notification;
-        const struct event_rule *rule = posting->rule;
-        size_t count = 0;
-        txns[0] = notification->txn;
-        if (rule->reverses[0] != '\0' &&
-            write_key(posting, notification->txn, rule->reverses, keys[0]))
-                count = 1;
-        const char *event = rule->reverses;
-        if (rule->subject == RULE_REFUND && posting->subject.order_no[0] == '\0')
-                event = rule->parent;
-        txns[count] = notification->parent;
-        if (write_key(posting, notification->parent, event, keys[count]))
-                count++;
-        return count;
 }
 
 bool subject_awaited(const struct posting *posting, char key_out[PO_KEY_BYTES])
@@ -121,32 +102,34 @@ static enum po_class find_registered(struct db *db, struct sql *sql,
         return PO_OK;
 }
 
-static void take(struct posting *posting, struct db *db, const char *txn)
+/* A key that may be of what a posting is about, and what of its notification named it. */
+struct wanted {
+        struct posting *posting;
+        const char *txn;
+        bool names_order; /* that is all it is wanted for; else it is what may be taken back */
+        char key[PO_KEY_BYTES];
+};
+
+static void take(const struct wanted *wanted, struct db *db)
 {
+        struct posting *posting = wanted->posting;
         struct subject *subject = &posting->subject;
         const char *said = posting->notification->order_no, *its = db_text(db, 3);
-        if (posting->rule->reverses[0] == '\0') {
+        if (wanted->names_order) {
                 text_copy(subject->order_no, sizeof subject->order_no, its);
                 return;
         }
         if (subject->claim_id != 0 && subject->txn == posting->notification->txn)
                 return; /* what bears its own number is it */
-        if (said[0] == '\0')
+        if (said[0] == '\0' && posting->rule->subject != RULE_REFUND)
                 text_copy(subject->order_no, sizeof subject->order_no, its);
         subject->of_another_order = said[0] != '\0' && its[0] != '\0' && strcmp(said, its) != 0;
         subject->claim_id = db_integer(db, 2);
         subject->channel = posting->notification->channel;
-        subject->txn = txn;
+        subject->txn = wanted->txn;
         subject->amount_minor = db_is_null(db, 4) ? 0 : db_integer(db, 4);
         text_copy(subject->currency, sizeof subject->currency, db_text(db, 5));
 }
-
-/* A key that may be the payment's of a posting, and what named it. */
-struct wanted {
-        struct posting *posting;
-        const char *txn;
-        char key[PO_KEY_BYTES];
-};
 
 static int compare_key(int64_t tenant_id, const char *key, const struct wanted *wanted)
 {
@@ -162,20 +145,43 @@ static int compare_wanted(const void *left, const void *right)
         return compare_key(a->posting->notification->tenant_id, a->key, right);
 }
 
+static size_t want(struct wanted *wanted, struct posting *posting, const char *txn,
+                   const char *event, bool names_order)
+{
+        *wanted = (struct wanted){ .posting = posting, .txn = txn, .names_order = names_order };
+        return write_key(posting, txn, event, wanted->key) ? 1 : 0;
+}
+
+/* At most KEYS_MAX. */
+static size_t want_keys(struct wanted *wanted, struct posting *posting)
+{
+        const struct po_notification *notification = posting->notification;
+        const struct event_rule *rule = posting->rule;
+        size_t count = 0;
+        if (rule->subject != RULE_REFUND) {
+                count += want(&wanted[count], posting, notification->txn, rule->reverses, false);
+                count += want(&wanted[count], posting, notification->parent, rule->reverses, false);
+                return count;
+        }
+        count += want(&wanted[count], posting, notification->txn, rule->takes_back, false);
+        if (posting->subject.order_no[0] == '\0')
+                count += want(&wanted[count], posting, notification->parent, rule->parent, true);
+        return count;
+}
+
+static bool wants_keys(const struct posting *posting)
+{
+        return posting->rule->reverses[0] != '\0' || posting->rule->takes_back[0] != '\0' ||
+               needs_refund(posting);
+}
+
 /* Sorted, as often as they are wanted. */
 static size_t collect_wanted(struct wanted *wanted, struct posting *const *postings, size_t count)
 {
         size_t found = 0;
-        for (size_t i = 0; i < count; i++) {
-                char keys[KEYS_MAX][PO_KEY_BYTES];
-                const char *txns[KEYS_MAX];
-                size_t more = keys_of(postings[i], keys, txns);
-                for (size_t j = 0; j < more; j++, found++) {
-                        wanted[found].posting = postings[i];
-                        wanted[found].txn = txns[j];
-                        memcpy(wanted[found].key, keys[j], sizeof keys[j]);
-                }
-        }
+        for (size_t i = 0; i < count; i++)
+                if (wants_keys(postings[i]))
+                        found += want_keys(&wanted[found], postings[i]);
         qsort(wanted, found, sizeof *wanted, compare_wanted);
         return found;
 }
@@ -194,7 +200,7 @@ static void take_row(struct db *db, const struct wanted *wanted, size_t count)
                         high = middle;
         }
         for (; low < count && compare_key(tenant_id, key, &wanted[low]) == 0; low++)
-                take(wanted[low].posting, db, wanted[low].txn);
+                take(&wanted[low], db);
 }
 
 static enum po_class find_payments(struct db *db, struct sql *sql, const struct wanted *wanted,
@@ -231,7 +237,7 @@ enum po_class subjects_find(struct db *db, struct sql *sql, struct posting *cons
         if (find_registered(db, sql, postings, count, error) != PO_OK)
                 return error->kind;
         for (size_t i = 0; i < count; i++)
-                if (postings[i]->rule->reverses[0] != '\0' || needs_refund(postings[i]))
+                if (wants_keys(postings[i]))
                         most += KEYS_MAX;
         if (most == 0)
                 return PO_OK;
@@ -262,7 +268,7 @@ enum po_class subjects_read(struct db *db, struct sql *sql, struct posting *cons
         for (size_t i = 0; i < count; i++) {
                 struct subject *subject = &postings[i]->subject;
                 subject->verdict = VERDICT_NONE;
-                subject->reversed = false;
+                subject->reversed = subject->suspended_now = false;
                 if (subject->claim_id == 0)
                         continue;
                 sql_raw(sql, asked++ == 0 ? "" : ",");

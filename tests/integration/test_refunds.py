@@ -192,6 +192,44 @@ def test_a_success_and_its_failure_in_one_batch_end_as_in_two(ledger, db):
 
 
 @pytest.mark.both_databases
+def test_a_refund_that_comes_back_goes_out_of_suspense_where_its_success_stands(ledger, db):
+    """Its payment was taken back before, so that no order had it; one of them is registered."""
+    paid(ledger, db, "R1", "R2")
+    register(ledger, "RF-2", order="R2")
+    post(ledger, notification("T-R1", "R1", event="PAYMENT_REVERSED"))
+    post(ledger, refund("F1"), refund("F2", "R2", amount=301, refund_no="RF-2"))
+    assert verdict(db, "F1") == ("SUSPENSE", '{"suspense":"REVERSED"}') and verdict(db, "F2")[0] == "SUSPENSE"
+    post(ledger, refund("F1", event="REFUND_REVERSED"), failure("F2", "R2", refund_no="RF-2"))
+    assert verdict(db, "F1", "REFUND_REVERSED") == ("POSTED", '{"posted":"REFUND_REVERSED"}')
+    assert verdict(db, "F2", "REFUND_FAILED") == ("POSTED", '{"posted":"FAILED"}')
+    assert books.balances(db) == {CLEARING: 1000, PAYABLE: -1000, SUSPENSE: 0}
+    assert row(db, "F1") is None and row(db, "RF-2")[:3] == ("FAILED", 300, 0)
+    assert books.order(db, "R1")[0] == "REVERSED" and sums(db, "R2") == ("PAID", 0, 0)
+
+
+@pytest.mark.parametrize("event", ["REFUND_FAILED", "REFUND_REVERSED"])
+def test_a_success_in_suspense_and_what_takes_it_back_in_one_batch_end_as_in_two(ledger, db, event):
+    paid(ledger, db, "R1")
+    register(ledger, "RF-1", "8.00")
+    ledger.publish(refund("F1", amount=201), failure("F1", event=event), partition=0)
+    ledger.start()
+    ledger.wait_for(lambda: books.balances(db).get(SUSPENSE) == 0, "it is taken from suspense")
+    assert sums(db) == ("PAID", 0, 800) and books.balances(db)[CLEARING] == 1000
+    ledger.wait_for(lambda: books.count(db, "parked") == 0, "nothing is parked")
+
+
+def test_what_takes_back_a_success_waits_for_it_and_is_due_when_it_stands_in_suspense(ledger, db):
+    paid(ledger, db, "R1")
+    ledger.configure({"park": {"delays": ["1h"]}})
+    register(ledger, "RF-1", "8.00")
+    ledger.start()
+    ledger.publish(refund("F1", amount=201, event="REFUND_REVERSED"), partition=0)
+    ledger.wait_for(lambda: books.count(db, "parked") == 1, "it is parked")
+    ledger.publish(refund("F1", amount=201), partition=0)
+    ledger.wait_for(lambda: books.balances(db).get(SUSPENSE) == 0 and books.count(db, "parked") == 0, "both are posted")
+
+
+@pytest.mark.both_databases
 def test_a_payment_that_is_taken_back_is_reversed_once_and_the_order_may_be_paid_again(ledger, db):
     paid(ledger, db, "R1")
     post(ledger, notification("T-R1", "R1", event="PAYMENT_REVERSED"),

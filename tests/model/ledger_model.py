@@ -204,7 +204,25 @@ class Ledger:
         else:
             order.status = "REFUNDED" if order.refunded == self._paid(order) else "PARTIALLY_REFUNDED"
 
+    def _out_of_suspense(self, notification):
+        """(verdict, lines) where the success stands in suspense, else None."""
+        success = self.bookings.get((notification.tenant, f"{notification.channel}:{notification.txn}:REFUND_SUCCEEDED"))
+        if success is None or success.verdict != SUSPENSE:
+            return None
+        said = success.notification
+        if success.reversed or (notification.amount, notification.currency) != (said.amount, said.currency):
+            return SKIPPED, []
+        success.reversed = True
+        known, order = self.refunds.get(notification.refund_key), self._order(notification)
+        if known and order and known.order_no == order.order_no and known.status == "REGISTERED":
+            order.reserved -= known.reserved
+            known.status, known.reserved = "FAILED", 0
+        return POSTED, [(account, -amount, currency) for account, amount, currency in success.lines]
+
     def _refund_failed(self, notification):
+        taken = self._out_of_suspense(notification)
+        if taken:
+            return taken
         known, order = self.refunds.get(notification.refund_key), self._order(notification)
         if known is None:
             return SKIPPED, []
@@ -220,6 +238,9 @@ class Ledger:
         return self._take_back(order, known)
 
     def _refund_reversed(self, notification):
+        taken = self._out_of_suspense(notification)
+        if taken:
+            return taken
         known, order = self.refunds.get(notification.refund_key), self._order(notification)
         if known is None or known.status == "REGISTERED":
             return PARKED, []

@@ -144,12 +144,14 @@ static const struct refund_case refund_cases[] = {
 static struct rules *rules;
 static struct order order;
 static struct refund refund;
+static struct subject success;
 static struct judgement judgement;
 
 static void set_up(const struct refund_case *given)
 {
         memset(&order, 0, sizeof order);
         memset(&refund, 0, sizeof refund);
+        memset(&success, 0, sizeof success);
         order.tenant_id = refund.tenant_id = 1;
         snprintf(order.order_no, sizeof order.order_no, "R8-1");
         snprintf(order.currency, sizeof order.currency, "CNY");
@@ -186,8 +188,8 @@ static struct po_notification *notice(const struct refund_case *given)
 static void judge_it(const struct refund_case *given, struct order *its_order)
 {
         memset(&judgement, 0x5a, sizeof judgement);
-        judge_refund(rules_find(rules, given->event), notice(given), CLAIM, its_order, &refund,
-                     &judgement);
+        judge_refund(rules_find(rules, given->event), notice(given), &success, CLAIM, its_order,
+                     &refund, &judgement);
 }
 
 static void start(void)
@@ -317,8 +319,8 @@ START_TEST(a_refund_of_another_payment_stands_in_suspense)
                 snprintf(order.paid_txn, sizeof order.paid_txn, "T1");
                 struct po_notification *notification = notice(&given);
                 snprintf(notification->parent, sizeof notification->parent, "%s", cases[i].parent);
-                judge_refund(rules_find(rules, "PAYS"), notification, CLAIM, &order, &refund,
-                             &judgement);
+                judge_refund(rules_find(rules, "PAYS"), notification, &success, CLAIM, &order,
+                             &refund, &judgement);
                 ck_assert_msg(judgement.verdict == cases[i].verdict, "%zu: %s", i,
                               verdict_name(judgement.verdict));
                 ck_assert_msg(judgement.amount_minor == cases[i].posts, "%zu: posts", i);
@@ -329,8 +331,89 @@ START_TEST(a_refund_of_another_payment_stands_in_suspense)
 }
 END_TEST
 
+/* A failure of 300 whose success, claim 55, stands in suspense. */
+START_TEST(what_came_back_of_money_in_suspense_goes_from_there)
+{
+        static const struct {
+                const char *name, *event;
+                int64_t amount;
+                const char *order, *refund; /* NULL: there is none */
+                int64_t reserved;
+                const char *txn; /* of another success that was posted */
+                bool reversed;
+                enum verdict verdict;
+                const char *result, *review;
+                bool silent;
+                const char *refund_after;
+        } cases[] = {
+                { "nobody registered it", "FAILS", 300, "PAID", NULL, 0, "", false, VERDICT_POSTED,
+                  "{\"posted\":\"FAILS\"}", NULL, true, "" },
+                { "a channel that says it only after", "COMES_BACK", 300, "PAID", NULL, 0, "",
+                  false, VERDICT_POSTED, "{\"posted\":\"COMES_BACK\"}", NULL, true, "" },
+                { "no order", "COMES_BACK", 300, NULL, NULL, 0, "", false, VERDICT_POSTED,
+                  "{\"posted\":\"COMES_BACK\"}", NULL, true, "" },
+                { "registered: it failed, too", "FAILS", 300, "PAID", "REGISTERED", 300, "", false,
+                  VERDICT_POSTED, "{\"posted\":\"FAILED\"}", NULL, false, "FAILED" },
+                { "registered: it came back", "COMES_BACK", 300, "PAID", "REGISTERED", 300, "",
+                  false, VERDICT_POSTED, "{\"posted\":\"FAILED\"}", NULL, false, "FAILED" },
+                { "registered: it failed before", "FAILS", 300, "PAID", "FAILED", 0, "", false,
+                  VERDICT_POSTED, "{\"posted\":\"FAILS\"}", NULL, true, "FAILED" },
+                { "another success stays", "FAILS", 300, PARTIALLY, "SUCCEEDED", 0, "F0", false,
+                  VERDICT_POSTED, "{\"posted\":\"FAILS\"}", NULL, true, "SUCCEEDED" },
+                { "taken before", "FAILS", 300, "PAID", NULL, 0, "", true, VERDICT_SKIPPED,
+                  "{\"skipped\":\"REVERSED\"}", NULL, false, "" },
+                { "another amount", "FAILS", 299, "PAID", NULL, 0, "", false, VERDICT_SKIPPED,
+                  "{\"skipped\":\"SUSPENSE\"}", REVIEW_REFUND_DIFFERS, false, "" },
+        };
+        start();
+        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+                const struct refund_case given = { .event = cases[i].event,
+                                                   .kind = THIS,
+                                                   .amount = cases[i].amount,
+                                                   .order = cases[i].order,
+                                                   .reserved = cases[i].reserved,
+                                                   .refund = cases[i].refund,
+                                                   .own_reserved = cases[i].reserved,
+                                                   .txn = cases[i].txn };
+                set_up(&given);
+                success.claim_id = 55;
+                success.verdict = VERDICT_SUSPENSE;
+                success.amount_minor = 300;
+                success.reversed = cases[i].reversed;
+                memcpy(success.currency, "CNY", sizeof "CNY");
+                judge_it(&given, given.order != NULL ? &order : NULL);
+                ck_assert_msg(judgement.verdict == cases[i].verdict, "%s: %s", cases[i].name,
+                              verdict_name(judgement.verdict));
+                ck_assert_msg(strcmp(judgement.result, cases[i].result) == 0, "%s: %s",
+                              cases[i].name, judgement.result);
+                ck_assert_pstr_eq(judgement.review, cases[i].review);
+                ck_assert_int_eq(judgement.reverses, judgement.verdict == VERDICT_POSTED ? 55 : 0);
+                ck_assert_msg(judgement.silent == cases[i].silent, "%s: silent", cases[i].name);
+                ck_assert_str_eq(refund.status, cases[i].refund_after);
+                ck_assert_int_eq(order.refunded + order.refund_reserved, 0);
+        }
+}
+END_TEST
+
+START_TEST(what_goes_to_suspense_in_this_batch_is_taken_from_there_in_the_next)
+{
+        const struct refund_case given = {
+                .event = "FAILS", .kind = THIS, .amount = 300, .order = "PAID", .txn = ""
+        };
+        start();
+        set_up(&given);
+        success.claim_id = 55;
+        success.suspended_now = true;
+        judge_it(&given, &order);
+        ck_assert_int_eq(judgement.verdict, VERDICT_PARKED);
+        ck_assert(judgement.unblocked);
+}
+END_TEST
+
 UNIT_MAIN("judge_refund", an_orders_and_a_refunds_state_decide,
           a_success_records_what_posted_it_and_where_reversals_lead_back,
           what_is_posted_in_this_batch_is_taken_back_in_the_next,
           a_refund_of_another_payment_stands_in_suspense,
+          what_came_back_of_money_in_suspense_goes_from_there,
+          what_goes_to_suspense_in_this_batch_is_taken_from_there_in_the_next,
           another_order_or_currency_is_not_what_was_registered)
