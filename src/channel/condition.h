@@ -31,7 +31,7 @@ struct condition {
 
 struct condition_list {
         size_t count;
-        struct condition items[CONDITIONS_MAX];
+        struct condition *items; /* live as long as the profile's document, like their texts */
 };
 
 /* The first condition that does not hold, or NULL: all of them do. */

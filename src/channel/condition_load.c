@@ -95,6 +95,9 @@ enum po_class read_conditions(const struct node *node, const struct field *field
         if (node_kind(node) != NODE_LIST || node_count(node) > CONDITIONS_MAX)
                 return node_fail(node, error, "%s wants a list of at most %d conditions",
                                  field->name, CONDITIONS_MAX);
+        list->items = node_room(node, node_count(node) * sizeof *list->items);
+        if (list->items == NULL)
+                return node_fail(node, error, "no memory for the conditions");
         for (; list->count < node_count(node); list->count++) {
                 enum po_class kind = condition_load(node_at(node, list->count),
                                                     &list->items[list->count], error);

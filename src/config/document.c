@@ -453,6 +453,11 @@ char *node_keep(const struct node *node, const char *text, size_t text_bytes)
         return document_keep_text(node->document, text, text_bytes);
 }
 
+void *node_room(const struct node *node, size_t bytes)
+{
+        return document_keep(node->document, bytes);
+}
+
 enum po_class node_aside(const struct node *near, const char *name, const char *text,
                          const struct node **root_out, struct po_error *error)
 {

@@ -64,6 +64,8 @@ enum po_class node_fail(const struct node *node, struct po_error *error, const c
 const struct document *node_document(const struct node *node);
 /* A NUL-terminated copy of text that lives as long as the node's document; NULL: out of memory. */
 char *node_keep(const struct node *node, const char *text, size_t text_bytes);
+/* Zeroed memory that lives as long, aligned for anything; NULL: out of memory. */
+void *node_room(const struct node *node, size_t bytes);
 /*
  * Parses a text that is in no file (a default), as document_parse() does, into a tree that lives
  * as long as the document of near. name stands in its complaints for the file.

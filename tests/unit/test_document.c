@@ -339,6 +339,15 @@ START_TEST(a_kept_text_is_a_copy_that_ends)
 }
 END_TEST
 
+START_TEST(room_beside_a_node_is_zeroed)
+{
+        static const char zeros[1000];
+        struct document *document = parse("a: 1");
+        ck_assert_mem_eq(node_room(document_root(document), sizeof zeros), zeros, sizeof zeros);
+        document_close(document);
+}
+END_TEST
+
 START_TEST(a_long_complaint_is_cut_and_keeps_its_place)
 {
         struct document *document = parse("a: 1");
@@ -369,6 +378,7 @@ static Suite *document_suite(void)
         tcase_add_test(reads, closing_nothing_is_allowed);
         tcase_add_test(reads, a_text_aside_is_read_and_complains_under_its_own_name);
         tcase_add_test(reads, a_kept_text_is_a_copy_that_ends);
+        tcase_add_test(reads, room_beside_a_node_is_zeroed);
         tcase_add_test(reads, a_long_complaint_is_cut_and_keeps_its_place);
         suite_add_tcase(suite, reads);
 

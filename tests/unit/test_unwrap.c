@@ -191,10 +191,10 @@ END_TEST
 START_TEST(a_text_is_picked_out_of_a_list)
 {
         struct unwrap_step *step = step_add(UNWRAP_PICK, "/links", "/plain", BODY_JSON);
+        struct condition is_up = { .words_count = 1, .words = { "up" } };
         ck_assert_ptr_null(pointer_compile(&step->take, "@/href"));
-        ck_assert_ptr_null(pointer_compile(&step->where.items[0].at, "@/rel"));
-        step->where.items[0].words[0] = "up";
-        step->where.items[0].words_count = step->where.count = 1;
+        ck_assert_ptr_null(pointer_compile(&is_up.at, "@/rel"));
+        step->where = (struct condition_list){ 1, &is_up };
         assert_plain("{\"links\":[{\"rel\":\"self\",\"href\":\"a/1\"},"
                      "{\"rel\":\"up\",\"href\":\"b/2\"},{\"rel\":\"up\",\"href\":\"c/3\"}]}",
                      "\"b\\/2\"");
