@@ -134,11 +134,12 @@ class World:
                                           "log": {"level": "warn"},
                                           "dead_letter": {"max_per_minute": 1_000_000}})
         # Not the tests' quick time-outs: what a pool is run with.
-        # Only that all share the work within half a second, not three: a small backlog would be over by then.
-        # Not 500 ms: so long after its first assignment librdkafka 2.0.2 asks where a new group's partitions begin, and
-        # one that is taken away while it asks is fetched on, to no reader, until its queue is full.
+        # Only that all share the work within a second, not three: a small backlog would be over by then.
+        # More than 500 ms: so long after its first assignment librdkafka 2.0.2 may ask where a new group's partitions
+        # begin, a heartbeat that is due goes with it, and a partition that is taken away while it is asked for is
+        # fetched on, to no reader, until its queue is full.
         base["kafka"] = {"bootstrap.servers": self.kafka.bootstrap, "group.id": f"g-{self.topic}",
-                         "heartbeat.interval.ms": 400}
+                         "heartbeat.interval.ms": 700}
         self.config = configuration.merge(base, settings)
         self.config_file = configuration.write(self.directory / "postonce.yaml", self.config)
 
