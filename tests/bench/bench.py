@@ -203,6 +203,15 @@ def rss_kb(pid):
     return (found["VmRSS:"], found["VmHWM:"]) if len(found) == 2 else None
 
 
+def pss_kb(pid):
+    """What is resident, of pages that processes share only its part; 0 when it is gone."""
+    try:
+        text = pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text()
+    except OSError:
+        return 0
+    return int(text.partition("\nPss:")[2].split()[0]) if "\nPss:" in text else 0
+
+
 class Pool:
     """Workers that drain the topic to its end: their CPU, and each one's memory while they do."""
 
@@ -213,14 +222,20 @@ class Pool:
         self.running = [subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
                         for _ in range(workers)]
         self.memory = {worker.pid: [] for worker in self.running}  # [(seconds since the start, kB now, most kB)]
+        self.most_kb = {"rss": 0, "pss": 0}  # of all of them at once
 
     def wait(self):
         while self.running:
+            self._look_at_all([worker.pid for worker in self.running])
             for worker in list(self.running):
                 self._look(worker)
             time.sleep(0.05)
         self.wall_s = time.monotonic() - self.began
         self.log.close()
+
+    def _look_at_all(self, pids):
+        now = {"rss": sum((rss_kb(pid) or (0,))[0] for pid in pids), "pss": sum(pss_kb(pid) for pid in pids)}
+        self.most_kb = {name: max(most, now[name]) for name, most in self.most_kb.items()}
 
     def _look(self, worker):
         found = rss_kb(worker.pid)
@@ -255,6 +270,7 @@ def drain(world, workers, count):
             "database_cpu_us": servers["database"] * micro, "broker_cpu_us": servers["broker"] * micro,
             **{f"worker_rss_mb_at_{percent}": pool.rss_mb(percent) for percent in RSS_AT},
             "worker_peak_rss_mb": pool.peak_rss_mb(),
+            **{f"pool_peak_{name}_mb": most / 1024 for name, most in pool.most_kb.items()},
             "others_cpu_s": servers["machine"] - pool.cpu_s - servers["database"] - servers["broker"]}
 
 
