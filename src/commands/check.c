@@ -238,9 +238,7 @@ static int check_all(struct settings *settings, enum table_format format)
         check_broker(&report, settings);
 
         struct po_error error;
-        enum po_class kind = table_print(report.table, stdout, format, &error);
-        table_close(report.table);
-        if (kind != PO_OK)
+        if (table_show(report.table, format, &error) != PO_OK)
                 return command_fail(&error);
         return report.broken || report.warned ? EXIT_FINDINGS : EXIT_DONE;
 }
@@ -267,44 +265,30 @@ static struct {
 static const struct option_row check_rows[] = {
         OPTION_ROW_CONFIG(&given.config),
         OPTION_ROW_OUTPUT(&given.format),
-        { .name = "errors",
-          .kind = OPTION_FLAG,
-          .help = "instead: what each error of database and brokers is taken for; needs "
-                  "no configuration",
-          .target = &given.errors },
-        { .name = "graph",
-          .kind = OPTION_FLAG,
-          .help = "instead: the states of orders and refunds and what moves them, for Graphviz' "
-                  "dot",
-          .target = &given.graph },
-        { .name = "sample",
-          .kind = OPTION_TEXT,
-          .argument = "FILE",
-          .help = "instead: decode this file as one record's value",
-          .target = &given.sample.path },
-        { .name = "channel",
-          .kind = OPTION_TEXT,
-          .argument = "LABEL",
-          .help = "with --sample: as if the topic fixed this channel",
-          .target = &given.sample.channel },
-        { .name = "header",
-          .kind = OPTION_TEXTS,
-          .argument = "NAME=VALUE",
-          .help = "with --sample: a header of the record; may be repeated",
-          .target = &given.sample.headers },
-        { .name = "explain",
-          .kind = OPTION_FLAG,
-          .help = "with --sample: which shapes, guards and rules were tried and why each "
-                  "did not match",
-          .target = &given.sample.explain },
-        { .name = "from-topic",
-          .kind = OPTION_INTEGER,
-          .argument = "N",
-          .help = "instead: decode the last N records of each topic and count what they "
-                  "become",
-          .target = &given.from_topic,
-          .min = 1,
-          .max = LIVE_RECORDS_MAX },
+        OPTION_ROW_FLAG("errors",
+                        "instead: what each error of database and brokers is taken for; needs "
+                        "no configuration",
+                        &given.errors),
+        OPTION_ROW_FLAG(
+                "graph",
+                "instead: the states of orders and refunds and what moves them, for Graphviz' "
+                "dot",
+                &given.graph),
+        OPTION_ROW_TEXT("sample", "FILE", "instead: decode this file as one record's value",
+                        &given.sample.path),
+        OPTION_ROW_TEXT("channel", "LABEL", "with --sample: as if the topic fixed this channel",
+                        &given.sample.channel),
+        OPTION_ROW_TEXTS("header", "NAME=VALUE",
+                         "with --sample: a header of the record; may be repeated",
+                         &given.sample.headers),
+        OPTION_ROW_FLAG("explain",
+                        "with --sample: which shapes, guards and rules were tried and why each "
+                        "did not match",
+                        &given.sample.explain),
+        OPTION_ROW_INTEGER("from-topic", "N",
+                           "instead: decode the last N records of each topic and count what they "
+                           "become",
+                           &given.from_topic, 1, LIVE_RECORDS_MAX),
         { .name = NULL },
 };
 

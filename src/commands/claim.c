@@ -5,8 +5,7 @@
 #include "base/cleanup.h"
 #include "commands/claim_file.h"
 #include "commands/command.h"
-#include "commands/desk.h"
-#include "commands/options.h"
+#include "commands/desk_command.h"
 #include "commands/progress_bar.h"
 #include "ledger/audit.h"
 #include "ledger/imported.h"
@@ -95,7 +94,8 @@ static enum po_class import_chunks(struct desk *desk, struct import *import, str
         }
 }
 
-static enum po_class run_import(struct desk *desk, struct import *import, struct po_error *error)
+static enum po_class import_audited(struct desk *desk, struct import *import,
+                                    struct po_error *error)
 {
         CLEANUP(cleanup_csv) struct csv *csv = NULL;
         char what[256];
@@ -113,47 +113,35 @@ static enum po_class run_import(struct desk *desk, struct import *import, struct
         return kind;
 }
 
-static int open_and_import(const char *config, struct import *import)
+static enum po_class import_file(struct desk *desk, struct po_error *error)
 {
-        struct desk desk;
-        struct po_error error;
-        int code = desk_open(&desk, config);
-        if (code == EXIT_DONE && run_import(&desk, import, &error) != PO_OK)
-                code = command_fail(&error);
-        desk_close(&desk);
-        if (code != EXIT_DONE)
-                return code;
+        struct import *import = desk->own;
+        if (import_audited(desk, import, error) != PO_OK)
+                return error->kind;
         printf("%zu lines: %zu %s, %zu unfinished claims %s, %zu there already, %zu posted here "
                "before\n",
                import->lines, import->fates[IMPORTED_TAKEN],
                import->dry ? "would be taken over" : "taken over", import->fates[IMPORTED_SETTLED],
                import->dry ? "would be settled" : "settled", import->fates[IMPORTED_THERE],
                import->fates[IMPORTED_BOOKED]);
-        return import->fates[IMPORTED_BOOKED] > 0 ? EXIT_FINDINGS : EXIT_DONE;
+        desk->findings = import->fates[IMPORTED_BOOKED] > 0;
+        return PO_OK;
 }
 
 static int command_import(int argc, char **argv)
 {
-        const char *config = NULL;
         struct import import = { .defaults = { .tenant_id = 1 } };
+        struct desk desk = { .own = &import };
         const struct option_row rows[] = {
-                OPTION_ROW_CONFIG(&config),
-                { .name = "channel",
-                  .kind = OPTION_TEXT,
-                  .argument = "LABEL",
-                  .help = "of rows that have txn and event and name no channel",
-                  .target = &import.defaults.channel },
-                { .name = "tenant",
-                  .kind = OPTION_INTEGER,
-                  .argument = "ID",
-                  .help = "whose, where a row has no tenant_id (default: 1)",
-                  .target = &import.defaults.tenant_id,
-                  .min = 1,
-                  .max = INT64_MAX },
-                { .name = "dry-run",
-                  .kind = OPTION_FLAG,
-                  .help = "tells what would become of each row and changes nothing",
-                  .target = &import.dry },
+                OPTION_ROW_CONFIG(&desk.config),
+                OPTION_ROW_TEXT("channel", "LABEL",
+                                "of rows that have txn and event and name no channel",
+                                &import.defaults.channel),
+                OPTION_ROW_TENANT("whose, where a row has no tenant_id (default: 1)",
+                                  &import.defaults.tenant_id),
+                OPTION_ROW_FLAG("dry-run",
+                                "tells what would become of each row and changes nothing",
+                                &import.dry),
                 { .name = NULL },
         };
         const struct options options = {
@@ -170,19 +158,15 @@ static int command_import(int argc, char **argv)
                         "exit 1 when a row was posted here, too.",
                 .example = "postonce claim import old.csv --channel WECHAT --dry-run",
                 .rows = rows,
-                .operands_min = 1,
-                .operands_max = 1,
         };
-        int code, first;
-        if (!options_read(&options, argc, argv, &first, &code))
+        int code;
+        if (!desk_read(&desk, &options, argc, argv, &code))
                 return code;
-        import.path = argv[first];
+        import.path = desk.operands[0];
         import.rows = calloc(CHUNK_ROWS, sizeof *import.rows);
         import.sorted = calloc(CHUNK_ROWS, sizeof(struct imported_claim *));
-        if (import.rows == NULL || import.sorted == NULL)
-                code = EXIT_BUG;
-        else
-                code = open_and_import(config, &import);
+        code = import.rows != NULL && import.sorted != NULL ? desk_run(&desk, import_file)
+                                                            : EXIT_BUG;
         free(import.rows);
         free(import.sorted);
         return code;

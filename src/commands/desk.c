@@ -1,22 +1,14 @@
 #include "commands/desk.h"
 
-#include <string.h>
-
 #include "commands/command.h"
 
-int desk_open(struct desk *desk, const char *config)
+int desk_open(struct desk *desk)
 {
-        return desk_open_patient(desk, config, 0);
-}
-
-int desk_open_patient(struct desk *desk, const char *config, int64_t read_timeout_ms)
-{
-        memset(desk, 0, sizeof *desk);
-        int code = settings_open(config, &desk->settings);
+        int code = settings_open(desk->config, &desk->settings);
         if (code != EXIT_DONE)
                 return code;
-        if (desk->settings->mysql.read_timeout_ms < read_timeout_ms)
-                desk->settings->mysql.read_timeout_ms = read_timeout_ms;
+        if (desk->settings->mysql.read_timeout_ms < desk->read_timeout_ms)
+                desk->settings->mysql.read_timeout_ms = desk->read_timeout_ms;
         parts_who(desk->who, sizeof desk->who);
         struct po_error error;
         if (parts_read_rules(desk->settings, &desk->rules, &error) != PO_OK ||

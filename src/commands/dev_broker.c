@@ -92,11 +92,9 @@ int command_dev_broker(int argc, char **argv)
                   .argument = "NAME:PARTITIONS",
                   .help = "a topic to make; may be repeated",
                   .target = &topics },
-                { .name = "address-file",
-                  .kind = OPTION_TEXT,
-                  .argument = "FILE",
-                  .help = "also write 127.0.0.1:PORT there; gone again at the end",
-                  .target = &address_file },
+                OPTION_ROW_TEXT("address-file", "FILE",
+                                "also write 127.0.0.1:PORT there; gone again at the end",
+                                &address_file),
                 { .name = NULL },
         };
         const struct options options = {

@@ -57,7 +57,5 @@ int error_table_print(enum table_format format)
         struct table *table = table_open("errors", columns);
         add_mysql_all(table);
         add_kafka_all(table);
-        enum po_class kind = table_print(table, stdout, format, &error);
-        table_close(table);
-        return kind == PO_OK ? EXIT_DONE : command_fail(&error);
+        return table_show(table, format, &error) == PO_OK ? EXIT_DONE : command_fail(&error);
 }

@@ -5,13 +5,11 @@
 #include <string.h>
 
 #include "commands/command.h"
-#include "commands/desk.h"
-#include "commands/options.h"
+#include "commands/desk_command.h"
 
-enum { LIST_DEFAULT = 100, LIST_MAX = 100000, DIGITS_MAX = 18 };
+enum { DIGITS_MAX = 18 };
 
-static enum po_class print_list(struct desk *desk, int64_t limit, enum table_format format,
-                                struct po_error *error)
+static enum po_class list(struct desk *desk, struct po_error *error)
 {
         static const struct table_column columns[] = {
                 { "topic", TABLE_TEXT },    { "partition", TABLE_NUMBER },
@@ -20,34 +18,18 @@ static enum po_class print_list(struct desk *desk, int64_t limit, enum table_for
                 { "last_try", TABLE_TEXT }, { "decision", TABLE_TEXT },
                 { "group", TABLE_TEXT },    { NULL, TABLE_TEXT },
         };
-        if (holds_list(desk->db, &desk->sql, limit, error) != PO_OK)
+        if (holds_list(desk->db, &desk->sql, desk->limit, error) != PO_OK)
                 return error->kind;
-        struct table *table = table_open("holds", columns);
-        while (db_next_row(desk->db))
-                table_row(table, db_text(desk->db, 0), db_text(desk->db, 1), db_text(desk->db, 2),
-                          db_text(desk->db, 3), db_text(desk->db, 4), db_text(desk->db, 5),
-                          db_text(desk->db, 6), db_text(desk->db, 7), db_text(desk->db, 8));
-        db_rows_end(desk->db);
-        enum po_class kind = table_print(table, stdout, format, error);
-        table_close(table);
-        return kind;
+        return desk_print_rows(desk, "holds", columns, error);
 }
 
 static int command_list(int argc, char **argv)
 {
-        const char *config = NULL;
-        int format = TABLE_FORMAT_TABLE;
-        int64_t limit = LIST_DEFAULT;
+        struct desk desk = { .limit = DESK_LIMIT_DEFAULT };
         const struct option_row rows[] = {
-                OPTION_ROW_CONFIG(&config),
-                OPTION_ROW_OUTPUT(&format),
-                { .name = "limit",
-                  .kind = OPTION_INTEGER,
-                  .argument = "N",
-                  .help = "at most so many, oldest first (default: 100)",
-                  .target = &limit,
-                  .min = 1,
-                  .max = LIST_MAX },
+                OPTION_ROW_CONFIG(&desk.config),
+                OPTION_ROW_OUTPUT(&desk.format),
+                DESK_ROW_LIMIT(&desk.limit),
                 { .name = NULL },
         };
         const struct options options = {
@@ -57,17 +39,7 @@ static int command_list(int argc, char **argv)
                 .example = "postonce hold list",
                 .rows = rows,
         };
-        int code;
-        if (!options_read(&options, argc, argv, NULL, &code))
-                return code;
-        struct desk desk;
-        struct po_error error;
-        code = desk_open(&desk, config);
-        if (code == EXIT_DONE &&
-            print_list(&desk, limit, (enum table_format)format, &error) != PO_OK)
-                code = command_fail(&error);
-        desk_close(&desk);
-        return code;
+        return desk_command(&desk, &options, argc, argv, list);
 }
 
 static bool parse_number(const char *text, int64_t *number_out)
@@ -91,40 +63,33 @@ static bool parse_place(char **operands, struct hold *hold)
         return true;
 }
 
-static int decide(const struct options *named, enum hold_decision decision, int argc, char **argv)
+static enum po_class decide(struct desk *desk, struct po_error *error)
 {
-        const char *config = NULL, *why = NULL;
+        struct hold *hold = desk->own;
+        hold->group = settings_group(desk->settings);
+        return hold_decide(desk->db, &desk->sql, hold, desk->who, desk->why, error);
+}
+
+static int act_on_hold(const struct options *named, enum hold_decision decision, int argc,
+                       char **argv)
+{
+        struct hold hold = { .decision = decision };
+        struct desk desk = { .own = &hold };
         const struct option_row rows[] = {
-                OPTION_ROW_CONFIG(&config),
-                { .name = "why",
-                  .kind = OPTION_TEXT,
-                  .argument = "TEXT",
-                  .help = "the reason, kept in the audit",
-                  .target = &why },
+                OPTION_ROW_CONFIG(&desk.config),
+                OPTION_ROW_WHY(&desk.why),
                 { .name = NULL },
         };
         struct options options = *named;
         options.operands = "TOPIC PARTITION OFFSET";
-        options.operands_min = options.operands_max = 3;
         options.rows = rows;
-        int code, first;
-        if (!options_read(&options, argc, argv, &first, &code))
+        int code;
+        if (!desk_read(&desk, &options, argc, argv, &code))
                 return code;
-        if (why == NULL || why[0] == '\0')
-                return options_refuse(&options, "expected --why TEXT");
-        struct hold hold = { .decision = decision };
-        if (!parse_place(argv + first, &hold))
+        if (!parse_place(desk.operands, &hold))
                 return options_refuse(&options,
                                       "TOPIC PARTITION OFFSET: as `hold list` shows them");
-        struct desk desk;
-        struct po_error error;
-        code = desk_open(&desk, config);
-        hold.group = code == EXIT_DONE ? settings_group(desk.settings) : NULL;
-        if (code == EXIT_DONE &&
-            hold_decide(desk.db, &desk.sql, &hold, desk.who, why, &error) != PO_OK)
-                code = command_fail(&error);
-        desk_close(&desk);
-        return code;
+        return desk_run(&desk, decide);
 }
 
 static int command_release(int argc, char **argv)
@@ -134,7 +99,7 @@ static int command_release(int argc, char **argv)
                 .summary = "Has a held record tried now instead of after its back-off.",
                 .example = "postonce hold release callbacks 3 4711 --why 'order is there now'",
         };
-        return decide(&named, HOLD_RELEASE, argc, argv);
+        return act_on_hold(&named, HOLD_RELEASE, argc, argv);
 }
 
 static int command_skip(int argc, char **argv)
@@ -145,7 +110,7 @@ static int command_skip(int argc, char **argv)
                            "DISCARDED and never\nposted. Within a second or two of its next try.",
                 .example = "postonce hold skip callbacks 3 4711 --why 'booked by hand'",
         };
-        return decide(&named, HOLD_SKIP, argc, argv);
+        return act_on_hold(&named, HOLD_SKIP, argc, argv);
 }
 
 int command_hold(int argc, char **argv)

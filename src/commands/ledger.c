@@ -5,25 +5,15 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/cleanup.h"
 #include "channel/currency.h"
 #include "channel/moment.h"
 #include "channel/money.h"
 #include "commands/command.h"
-#include "commands/options.h"
+#include "commands/desk_command.h"
 #include "ledger/book.h"
 
-enum { READ_TIMEOUT_MS = 3600 * 1000, NUMBER_BYTES = 24, LAST_MAX = 100000 };
-
-#define OPTION_ROW_TENANT(variable, text)                                                          \
-        {                                                                                          \
-                .name = "tenant", .kind = OPTION_INTEGER, .argument = "ID", .help = (text),        \
-                .target = (variable), .min = 1, .max = INT64_MAX                                   \
-        }
-
-int ledger_desk_open(struct desk *desk, const char *config)
-{
-        return desk_open_patient(desk, config, READ_TIMEOUT_MS);
-}
+enum { NUMBER_BYTES = 24, LAST_MAX = 100000 };
 
 /* As decimal, in the currency's main unit. */
 static enum po_class print_money(char text_out[MONEY_TEXT_BYTES], int64_t minor,
@@ -49,40 +39,37 @@ static enum po_class add_balance(void *context, const struct book_balance *balan
         return PO_OK;
 }
 
-static int print_balances(struct desk *desk, int64_t tenant, int64_t before_us,
-                          enum table_format format)
+static enum po_class print_balances(struct desk *desk, struct po_error *error)
 {
         static const struct table_column columns[] = {
                 { "tenant_id", TABLE_NUMBER },     { "account", TABLE_TEXT },
                 { "currency", TABLE_TEXT },        { "balance", TABLE_DECIMAL },
                 { "balance_minor", TABLE_NUMBER }, { NULL, TABLE_TEXT },
         };
-        struct po_error error;
+        const int64_t *before_us = desk->own;
         struct table *table = table_open("balances", columns);
-        enum po_class kind =
-                book_balances(desk->db, &desk->sql, tenant, before_us, add_balance, table, &error);
-        if (kind == PO_OK)
-                kind = table_print(table, stdout, format, &error);
+        if (book_balances(desk->db, &desk->sql, desk->tenant, *before_us, add_balance, table,
+                          error) == PO_OK)
+                return table_show(table, (enum table_format)desk->format, error);
         table_close(table);
-        return kind == PO_OK ? EXIT_DONE : command_fail(&error);
+        return error->kind;
 }
 
 static int command_balance(int argc, char **argv)
 {
         static const struct moment_form form = { .format = MOMENT_RFC3339 };
-        const char *config = NULL, *as_of = NULL;
-        int format = TABLE_FORMAT_TABLE;
-        int64_t tenant = 0, before_us = PO_TIME_UNKNOWN;
+        const char *as_of = NULL;
+        int64_t before_us = PO_TIME_UNKNOWN;
+        struct desk desk = { .own = &before_us, .read_timeout_ms = LEDGER_READ_TIMEOUT_MS };
         const struct option_row rows[] = {
-                OPTION_ROW_CONFIG(&config),
-                OPTION_ROW_OUTPUT(&format),
-                OPTION_ROW_TENANT(&tenant, "only this tenant's (default: all)"),
-                { .name = "as-of",
-                  .kind = OPTION_TEXT,
-                  .argument = "TIME",
-                  .help = "of what was settled before this time (RFC 3339), summed up from the "
-                          "entries",
-                  .target = &as_of },
+                OPTION_ROW_CONFIG(&desk.config),
+                OPTION_ROW_OUTPUT(&desk.format),
+                OPTION_ROW_TENANT("only this tenant's (default: all)", &desk.tenant),
+                OPTION_ROW_TEXT(
+                        "as-of", "TIME",
+                        "of what was settled before this time (RFC 3339), summed up from the "
+                        "entries",
+                        &as_of),
                 { .name = NULL },
         };
         const struct options options = {
@@ -96,22 +83,17 @@ static int command_balance(int argc, char **argv)
         };
         int code;
         struct po_error error;
-        if (!options_read(&options, argc, argv, NULL, &code))
+        if (!desk_read(&desk, &options, argc, argv, &code))
                 return code;
         if (as_of != NULL && moment_parse(&form, as_of, strlen(as_of), &before_us, &error) != PO_OK)
                 return options_refuse(&options, "--as-of: %s", error.text);
-        struct desk desk;
-        code = ledger_desk_open(&desk, config);
-        if (code == EXIT_DONE)
-                code = print_balances(&desk, tenant, before_us, (enum table_format)format);
-        desk_close(&desk);
-        return code;
+        return desk_run(&desk, print_balances);
 }
 
 /* The accounts of one name: one, or one a currency. */
 struct wanted {
-        const char *code, *currency; /* currency NULL: the only one there is */
-        int64_t tenant;
+        const char *currency; /* NULL: the only one there is */
+        int64_t last;
         struct book_account account;
         size_t count;
         char currencies[128];
@@ -134,18 +116,19 @@ static enum po_class want_account(void *context, const struct book_account *acco
 
 static enum po_class find_account(struct desk *desk, struct wanted *wanted, struct po_error *error)
 {
-        if (book_accounts(desk->db, &desk->sql, wanted->tenant, wanted->code, want_account, wanted,
-                          error) != PO_OK)
+        const char *code = desk->operands[0];
+        if (book_accounts(desk->db, &desk->sql, desk->tenant, code, want_account, wanted, error) !=
+            PO_OK)
                 return error->kind;
         if (wanted->count == 0)
                 return po_refuse(error, "ACCOUNT_UNKNOWN", "tenant %lld has no account %s%s%s",
-                                 (long long)wanted->tenant, wanted->code,
+                                 (long long)desk->tenant, code,
                                  wanted->currency != NULL ? " in " : "",
                                  wanted->currency != NULL ? wanted->currency : "");
         if (wanted->count > 1)
                 return po_refuse(error, "ACCOUNT_AMBIGUOUS",
-                                 "account %s has several currencies, say --currency:%s",
-                                 wanted->code, wanted->currencies);
+                                 "account %s has several currencies, say --currency:%s", code,
+                                 wanted->currencies);
         return PO_OK;
 }
 
@@ -206,9 +189,7 @@ static enum po_class fill_table(const struct statement *statement, struct table 
         return PO_OK;
 }
 
-static enum po_class print_statement(struct desk *desk, struct wanted *wanted,
-                                     struct statement *statement, enum table_format format,
-                                     struct po_error *error)
+static enum po_class print_statement(struct desk *desk, struct po_error *error)
 {
         static const struct table_column columns[] = {
                 { "settled_at", TABLE_TEXT }, { "effective_at", TABLE_TEXT },
@@ -216,61 +197,39 @@ static enum po_class print_statement(struct desk *desk, struct wanted *wanted,
                 { "verdict", TABLE_TEXT },    { "order_no", TABLE_TEXT },
                 { "key", TABLE_TEXT },        { NULL, TABLE_TEXT },
         };
+        struct wanted *wanted = desk->own;
+        CLEANUP(cleanup_free) struct line *lines = calloc((size_t)wanted->last, sizeof *lines);
+        if (lines == NULL)
+                return po_fail(error, PO_SYSTEMIC, 0, "out of memory for %lld entries",
+                               (long long)wanted->last);
+        struct statement statement = { .capacity = (size_t)wanted->last, .lines = lines };
         if (find_account(desk, wanted, error) != PO_OK ||
-            book_statement(desk->db, &desk->sql, &wanted->account, add_line, statement, error) !=
+            book_statement(desk->db, &desk->sql, &wanted->account, add_line, &statement, error) !=
                     PO_OK)
                 return error->kind;
         struct table *table = table_open("entries", columns);
-        enum po_class kind = fill_table(statement, table, error);
-        if (kind == PO_OK)
-                kind = table_print(table, stdout, format, error);
+        if (fill_table(&statement, table, error) == PO_OK)
+                return table_show(table, (enum table_format)desk->format, error);
         table_close(table);
-        return kind;
-}
-
-static int open_and_print_statement(const char *config, struct wanted *wanted, size_t last,
-                                    enum table_format format)
-{
-        struct desk desk;
-        struct po_error error;
-        struct statement statement = { .capacity = last };
-        int code = ledger_desk_open(&desk, config);
-        statement.lines = calloc(last, sizeof *statement.lines);
-        if (code == EXIT_DONE && statement.lines == NULL) {
-                po_fail(&error, PO_SYSTEMIC, 0, "out of memory for %zu entries", last);
-                code = command_fail(&error);
-        }
-        if (code == EXIT_DONE &&
-            print_statement(&desk, wanted, &statement, format, &error) != PO_OK)
-                code = command_fail(&error);
-        free(statement.lines);
-        desk_close(&desk);
-        return code;
+        return error->kind;
 }
 
 static int command_statement(int argc, char **argv)
 {
-        const char *config = NULL;
-        int format = TABLE_FORMAT_TABLE;
-        int64_t last = 1000;
-        struct wanted wanted = { .tenant = 1 };
+        struct wanted wanted = { .last = 1000 };
+        struct desk desk = { .tenant = 1,
+                             .own = &wanted,
+                             .read_timeout_ms = LEDGER_READ_TIMEOUT_MS };
         const struct option_row rows[] = {
-                OPTION_ROW_CONFIG(&config),
-                OPTION_ROW_OUTPUT(&format),
-                OPTION_ROW_TENANT(&wanted.tenant, "whose account (default: 1)"),
-                { .name = "currency",
-                  .kind = OPTION_TEXT,
-                  .argument = "CODE",
-                  .help = "where the account has several",
-                  .target = &wanted.currency },
-                { .name = "last",
-                  .kind = OPTION_INTEGER,
-                  .argument = "N",
-                  .help = "so many entries; those before are one line, brought forward "
-                          "(default: 1000)",
-                  .target = &last,
-                  .min = 1,
-                  .max = LAST_MAX },
+                OPTION_ROW_CONFIG(&desk.config),
+                OPTION_ROW_OUTPUT(&desk.format),
+                OPTION_ROW_TENANT("whose account (default: 1)", &desk.tenant),
+                OPTION_ROW_TEXT("currency", "CODE", "where the account has several",
+                                &wanted.currency),
+                OPTION_ROW_INTEGER("last", "N",
+                                   "so many entries; those before are one line, brought forward "
+                                   "(default: 1000)",
+                                   &wanted.last, 1, LAST_MAX),
                 { .name = NULL },
         };
         const struct options options = {
@@ -281,14 +240,8 @@ static int command_statement(int argc, char **argv)
                            "there is no index by account.",
                 .example = "postonce ledger statement merchant:1:payable --last 50",
                 .rows = rows,
-                .operands_min = 1,
-                .operands_max = 1,
         };
-        int code, first;
-        if (!options_read(&options, argc, argv, &first, &code))
-                return code;
-        wanted.code = argv[first];
-        return open_and_print_statement(config, &wanted, (size_t)last, (enum table_format)format);
+        return desk_command(&desk, &options, argc, argv, print_statement);
 }
 
 int command_ledger(int argc, char **argv)

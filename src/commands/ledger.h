@@ -2,10 +2,8 @@
 #ifndef COMMANDS_LEDGER_H
 #define COMMANDS_LEDGER_H
 
-#include "commands/desk.h"
-
-/* desk_open() for long reading: a statement may take an hour until its first row. */
-int ledger_desk_open(struct desk *desk, const char *config);
+/* A statement may take an hour until its first row. */
+enum { LEDGER_READ_TIMEOUT_MS = 3600 * 1000 };
 
 int ledger_export(int argc, char **argv);
 int ledger_open_balances(int argc, char **argv);

@@ -1,9 +1,8 @@
 #include <stdio.h>
 
-#include "commands/command.h"
+#include "commands/desk_command.h"
 #include "commands/journal.h"
 #include "commands/ledger.h"
-#include "commands/options.h"
 #include "ledger/book.h"
 
 static enum po_class declare(void *context, const struct book_account *account,
@@ -20,34 +19,28 @@ static enum po_class write_entry(void *context, const struct book_entry *entry,
 
 /* An account that is made between the two readings is used and not declared, which only hledger's
  * strict mode minds. */
-static enum po_class export(struct desk *desk, struct journal *journal, int64_t tenant,
-                            struct po_error *error) {
-        journal_begin(journal); if (book_accounts(desk->db, &desk->sql, tenant, NULL, declare,
-                                                  journal, error) != PO_OK) return error->kind;
-        return book_entries(desk->db, &desk->sql, tenant, write_entry, journal, error);
+static enum po_class export(struct desk *desk, struct po_error *error) {
+        struct journal *journal = desk->own; journal->with_tenants = desk->tenant == 0;
+        journal_begin(journal);
+        if (book_accounts(desk->db, &desk->sql, desk->tenant, NULL, declare, journal, error) !=
+            PO_OK) return error->kind;
+        return book_entries(desk->db, &desk->sql, desk->tenant, write_entry, journal, error);
 }
 
 int ledger_export(int argc, char **argv)
 {
-        const char *config = NULL;
         int format = JOURNAL_HLEDGER;
-        int64_t tenant = 0;
+        struct journal journal = { .stream = stdout };
+        struct desk desk = { .own = &journal, .read_timeout_ms = LEDGER_READ_TIMEOUT_MS };
         const struct option_row rows[] = {
-                OPTION_ROW_CONFIG(&config),
-                { .name = "format",
-                  .kind = OPTION_CHOICE,
-                  .argument = "hledger|csv",
-                  .help = "hledger's journal, or CSV with a header line (default: hledger)",
-                  .target = &format,
-                  .words = journal_format_words },
-                { .name = "tenant",
-                  .kind = OPTION_INTEGER,
-                  .argument = "ID",
-                  .help = "only this tenant's; without it hledger's account names begin with "
-                          "tenant:ID",
-                  .target = &tenant,
-                  .min = 1,
-                  .max = INT64_MAX },
+                OPTION_ROW_CONFIG(&desk.config),
+                OPTION_ROW_CHOICE("format", "hledger|csv",
+                                  "hledger's journal, or CSV with a header line (default: hledger)",
+                                  &format, journal_format_words),
+                OPTION_ROW_TENANT(
+                        "only this tenant's; without it hledger's account names begin with "
+                        "tenant:ID",
+                        &desk.tenant),
                 { .name = NULL },
         };
         const struct options options = {
@@ -60,16 +53,8 @@ int ledger_export(int argc, char **argv)
                 .rows = rows,
         };
         int code;
-        if (!options_read(&options, argc, argv, NULL, &code))
+        if (!desk_read(&desk, &options, argc, argv, &code))
                 return code;
-        struct desk desk;
-        struct po_error error;
-        struct journal journal = { .stream = stdout,
-                                   .format = (enum journal_format)format,
-                                   .with_tenants = tenant == 0 };
-        code = ledger_desk_open(&desk, config);
-        if (code == EXIT_DONE && export(&desk, &journal, tenant, &error) != PO_OK)
-                code = command_fail(&error);
-        desk_close(&desk);
-        return code;
+        journal.format = (enum journal_format)format;
+        return desk_run(&desk, export);
 }

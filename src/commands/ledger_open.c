@@ -4,9 +4,9 @@
 
 #include "base/cleanup.h"
 #include "commands/command.h"
+#include "commands/desk_command.h"
 #include "commands/ledger.h"
 #include "commands/opening_file.h"
-#include "commands/options.h"
 #include "commands/progress_bar.h"
 #include "ledger/audit.h"
 
@@ -101,7 +101,8 @@ static enum po_class post_file(struct opening_run *run, struct po_error *error)
         return kind;
 }
 
-static enum po_class run_on_desk(struct desk *desk, struct opening_run *run, struct po_error *error)
+static enum po_class post_audited(struct desk *desk, struct opening_run *run,
+                                  struct po_error *error)
 {
         char what[256];
         if (check_file(run, error) != PO_OK ||
@@ -115,40 +116,29 @@ static enum po_class run_on_desk(struct desk *desk, struct opening_run *run, str
         return post_file(run, error);
 }
 
-static int open_and_run(const char *config, struct opening_run *run)
+static enum po_class open_balances(struct desk *desk, struct po_error *error)
 {
-        struct desk desk;
-        struct po_error error;
-        int code = desk_open(&desk, config);
-        if (code == EXIT_DONE && run_on_desk(&desk, run, &error) != PO_OK)
-                code = command_fail(&error);
+        struct opening_run *run = desk->own;
+        enum po_class kind = post_audited(desk, run, error);
         ledger_close(run->ledger);
-        desk_close(&desk);
-        if (code != EXIT_DONE)
-                return code;
+        if (kind != PO_OK)
+                return kind;
         printf("%zu opening balances: %zu posted, %zu there already, %zu refused\n", run->lines,
                run->fates[OPENING_POSTED], run->fates[OPENING_THERE], run->fates[OPENING_DIFFERS]);
-        return run->fates[OPENING_DIFFERS] > 0 ? EXIT_FINDINGS : EXIT_DONE;
+        desk->findings = run->fates[OPENING_DIFFERS] > 0;
+        return PO_OK;
 }
 
 int ledger_open_balances(int argc, char **argv)
 {
-        const char *config = NULL, *counter = "equity:opening";
-        int64_t tenant = 1;
+        const char *counter = "equity:opening";
+        struct desk desk = { .tenant = 1 };
         const struct option_row rows[] = {
-                OPTION_ROW_CONFIG(&config),
-                { .name = "counter",
-                  .kind = OPTION_TEXT,
-                  .argument = "ACCOUNT",
-                  .help = "the other side of every entry (default: equity:opening)",
-                  .target = &counter },
-                { .name = "tenant",
-                  .kind = OPTION_INTEGER,
-                  .argument = "ID",
-                  .help = "whose, where a row has no tenant_id (default: 1)",
-                  .target = &tenant,
-                  .min = 1,
-                  .max = INT64_MAX },
+                OPTION_ROW_CONFIG(&desk.config),
+                OPTION_ROW_TEXT("counter", "ACCOUNT",
+                                "the other side of every entry (default: equity:opening)",
+                                &counter),
+                OPTION_ROW_TENANT("whose, where a row has no tenant_id (default: 1)", &desk.tenant),
                 { .name = NULL },
         };
         const struct options options = {
@@ -161,19 +151,18 @@ int ledger_open_balances(int argc, char **argv)
                            "does nothing, another\namount is refused.",
                 .example = "postonce ledger open opening.csv",
                 .rows = rows,
-                .operands_min = 1,
-                .operands_max = 1,
         };
-        int code, first;
-        if (!options_read(&options, argc, argv, &first, &code))
+        int code;
+        if (!desk_read(&desk, &options, argc, argv, &code))
                 return code;
         struct opening_run *run = calloc(1, sizeof *run);
         if (run == NULL)
                 return EXIT_BUG;
-        run->path = argv[first];
+        run->path = desk.operands[0];
         run->counter = counter;
-        run->tenant = tenant;
-        code = open_and_run(config, run);
+        run->tenant = desk.tenant;
+        desk.own = run;
+        code = desk_run(&desk, open_balances);
         free(run);
         return code;
 }

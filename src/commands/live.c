@@ -231,8 +231,7 @@ static enum po_class live_print(const struct live *live, enum table_format forma
                 table_row(table, tally->channel, tally->outcome, tally->event, tally->reason, count,
                           tally->examples);
         }
-        enum po_class kind = table_print(table, stdout, format, error);
-        table_close(table);
+        enum po_class kind = table_show(table, format, error);
         if (kind == PO_OK && format == TABLE_FORMAT_TABLE)
                 printf("%lld records of %zu topics\n", (long long)live->records,
                        live->topics_count);

@@ -201,15 +201,44 @@ static void refuse_unknown(const struct options *options, const char *word)
         options_refuse(options, "unknown option %s; %s", name, hint);
 }
 
-static bool operands_check(const struct options *options, int count, const char *surplus)
+/* Of "NO [STATE]" two, one of them needed. */
+static void operands_count(const char *operands, int *needed_out, int *most_out)
 {
-        if (count < options->operands_min) {
+        *needed_out = *most_out = 0;
+        for (const char *word = operands; word != NULL && *word != '\0';) {
+                *most_out += 1;
+                *needed_out += *word != '[';
+                word += strcspn(word, " ");
+                word += strspn(word, " ");
+        }
+}
+
+static bool operands_check(const struct options *options, int count, char *const *words)
+{
+        int needed, most;
+        operands_count(options->operands, &needed, &most);
+        if (count < needed) {
                 options_refuse(options, "expected %s", options->operands);
                 return false;
         }
-        if (count > options->operands_max) {
-                options_refuse(options, "unexpected \"%s\"", surplus);
+        if (count > most) {
+                options_refuse(options, "unexpected \"%s\"", words[most]);
                 return false;
+        }
+        return true;
+}
+
+static bool needed_check(const struct options *options)
+{
+        for (const struct option_row *row = options->rows; row->name != NULL; row++) {
+                if (!row->needed)
+                        continue;
+                assert(row->kind == OPTION_TEXT);
+                const char *text = *(const char **)row->target;
+                if (text == NULL || text[0] == '\0') {
+                        options_refuse(options, "expected --%s %s", row->name, row->argument);
+                        return false;
+                }
         }
         return true;
 }
@@ -249,13 +278,9 @@ bool options_read(const struct options *options, int argc, char **argv, int *fir
 {
         if (!rows_read(options, argc, argv, code_out))
                 return false;
-        int first = optind;
-        if (!operands_check(options, argc - first,
-                            first + options->operands_max < argc
-                                    ? argv[first + options->operands_max]
-                                    : ""))
+        if (!operands_check(options, argc - optind, argv + optind) || !needed_check(options))
                 return false;
         if (first_out != NULL)
-                *first_out = first;
+                *first_out = optind;
         return true;
 }

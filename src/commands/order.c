@@ -4,8 +4,7 @@
 
 #include "base/text.h"
 #include "commands/command.h"
-#include "commands/options.h"
-#include "commands/desk.h"
+#include "commands/desk_command.h"
 #include "commands/order_file.h"
 #include "commands/table.h"
 #include "ledger/order.h"
@@ -37,29 +36,26 @@ static enum po_class register_orders(struct desk *desk, const struct order *orde
         return PO_OK;
 }
 
+static enum po_class register_one(struct desk *desk, struct po_error *error)
+{
+        const struct order_text *text = desk->own;
+        struct order order;
+        if (order_parse(text, desk->tenant, rules_initial(desk->rules), &order, error) != PO_OK)
+                return error->kind;
+        return register_orders(desk, &order, 1, error);
+}
+
 static int command_register(int argc, char **argv)
 {
-        const char *config = NULL, *amount = NULL, *currency = "CNY";
-        int64_t tenant = 1;
+        struct order_text text = { .currency = "CNY" };
+        struct desk desk = { .tenant = 1, .own = &text };
         const struct option_row rows[] = {
-                OPTION_ROW_CONFIG(&config),
-                { .name = "amount",
-                  .kind = OPTION_TEXT,
-                  .argument = "DECIMAL",
-                  .help = "what is to be paid, in the currency's main unit: 128.80",
-                  .target = &amount },
-                { .name = "currency",
-                  .kind = OPTION_TEXT,
-                  .argument = "CODE",
-                  .help = "ISO 4217 code (default: CNY)",
-                  .target = &currency },
-                { .name = "tenant",
-                  .kind = OPTION_INTEGER,
-                  .argument = "ID",
-                  .help = "whose order (default: 1)",
-                  .target = &tenant,
-                  .min = 1,
-                  .max = INT64_MAX },
+                OPTION_ROW_CONFIG(&desk.config),
+                OPTION_ROW_TEXT("amount", "DECIMAL",
+                                "what is to be paid, in the currency's main unit: 128.80",
+                                &text.amount),
+                OPTION_ROW_TEXT("currency", "CODE", "ISO 4217 code (default: CNY)", &text.currency),
+                OPTION_ROW_TENANT("whose order (default: 1)", &desk.tenant),
                 { .name = NULL },
         };
         const struct options options = {
@@ -69,36 +65,21 @@ static int command_register(int argc, char **argv)
                            "the same number with\nanother amount is refused.",
                 .example = "postonce order register R8-20260114-000731 --amount 128.80",
                 .rows = rows,
-                .operands_min = 1,
-                .operands_max = 1,
         };
-        int code, first;
-        if (!options_read(&options, argc, argv, &first, &code))
+        int code;
+        if (!desk_read(&desk, &options, argc, argv, &code))
                 return code;
-        if (amount == NULL)
+        if (text.amount == NULL)
                 return options_refuse(&options, "expected --amount DECIMAL");
-
-        struct desk desk;
-        code = desk_open(&desk, config);
-        struct po_error error;
-        if (code == EXIT_DONE) {
-                struct order order;
-                const struct order_text text = { argv[first], amount, currency, NULL };
-                if (order_parse(&text, tenant, rules_initial(desk.rules), &order, &error) !=
-                            PO_OK ||
-                    register_orders(&desk, &order, 1, &error) != PO_OK)
-                        code = command_fail(&error);
-        }
-        desk_close(&desk);
-        return code;
+        text.order_no = desk.operands[0];
+        return desk_run(&desk, register_one);
 }
 
-static enum po_class import_rows(struct desk *desk, const char *path, int64_t tenant,
-                                 size_t *count_out, struct po_error *error)
+static enum po_class import_file(struct desk *desk, struct po_error *error)
 {
         struct order_file file = { 0 };
-        enum po_class kind =
-                order_file_read(path, tenant, rules_initial(desk->rules), &file, error);
+        enum po_class kind = order_file_read(desk->operands[0], desk->tenant,
+                                             rules_initial(desk->rules), &file, error);
         for (size_t done = 0; kind == PO_OK && done < file.count;) {
                 size_t count = file.count - done;
                 if (count > ORDER_FILE_CHUNK)
@@ -106,24 +87,20 @@ static enum po_class import_rows(struct desk *desk, const char *path, int64_t te
                 kind = register_orders(desk, file.orders + done, count, error);
                 done += count;
         }
-        *count_out = file.count;
+        if (kind == PO_OK)
+                printf("%zu orders are registered\n", file.count);
         order_file_free(&file);
         return kind;
 }
 
 static int command_import(int argc, char **argv)
 {
-        const char *config = NULL;
-        int64_t tenant = 1;
+        struct desk desk = { .tenant = 1 };
         const struct option_row rows[] = {
-                OPTION_ROW_CONFIG(&config),
-                { .name = "tenant",
-                  .kind = OPTION_INTEGER,
-                  .argument = "ID",
-                  .help = "whose orders, where the file has no column tenant_id (default: 1)",
-                  .target = &tenant,
-                  .min = 1,
-                  .max = INT64_MAX },
+                OPTION_ROW_CONFIG(&desk.config),
+                OPTION_ROW_TENANT(
+                        "whose orders, where the file has no column tenant_id (default: 1)",
+                        &desk.tenant),
                 { .name = NULL },
         };
         const struct options options = {
@@ -136,53 +113,27 @@ static int command_import(int argc, char **argv)
                         "nothing.",
                 .example = "postonce order import orders.csv",
                 .rows = rows,
-                .operands_min = 1,
-                .operands_max = 1,
         };
-        int code, first;
-        if (!options_read(&options, argc, argv, &first, &code))
-                return code;
-        struct desk desk;
-        code = desk_open(&desk, config);
-        struct po_error error;
-        size_t count = 0;
-        if (code == EXIT_DONE) {
-                if (import_rows(&desk, argv[first], tenant, &count, &error) == PO_OK)
-                        printf("%zu orders are registered\n", count);
-                else
-                        code = command_fail(&error);
-        }
-        desk_close(&desk);
-        return code;
+        return desk_command(&desk, &options, argc, argv, import_file);
 }
 
-static enum po_class set_state(struct desk *desk, const struct order_id *id, const char *status,
-                               const char *why, struct po_error *error)
+static enum po_class set(struct desk *desk, struct po_error *error)
 {
+        const struct order_id id = { desk->tenant, desk->operands[0] };
+        const char *status = desk->operands[1];
         if (!states_have(rules_external(desk->rules), status))
                 return po_refuse(error, "STATE_NOT_EXTERNAL",
                                  "%s is not in orders.external: only postings lead to it", status);
-        return order_set(desk->db, &desk->sql, id, status, desk->who, why, error);
+        return order_set(desk->db, &desk->sql, &id, status, desk->who, desk->why, error);
 }
 
 static int command_set(int argc, char **argv)
 {
-        const char *config = NULL, *why = NULL;
-        int64_t tenant = 1;
+        struct desk desk = { .tenant = 1 };
         const struct option_row rows[] = {
-                OPTION_ROW_CONFIG(&config),
-                { .name = "why",
-                  .kind = OPTION_TEXT,
-                  .argument = "TEXT",
-                  .help = "the reason, kept in the audit",
-                  .target = &why },
-                { .name = "tenant",
-                  .kind = OPTION_INTEGER,
-                  .argument = "ID",
-                  .help = "whose order (default: 1)",
-                  .target = &tenant,
-                  .min = 1,
-                  .max = INT64_MAX },
+                OPTION_ROW_CONFIG(&desk.config),
+                OPTION_ROW_WHY(&desk.why),
+                OPTION_ROW_TENANT("whose order (default: 1)", &desk.tenant),
                 { .name = NULL },
         };
         const struct options options = {
@@ -191,22 +142,8 @@ static int command_set(int argc, char **argv)
                 .summary = "Sets an order to one of the states of orders.external, audited.",
                 .example = "postonce order set R8-20260114-000731 SHIPPED --why 'parcel 4711'",
                 .rows = rows,
-                .operands_min = 2,
-                .operands_max = 2,
         };
-        int code, first;
-        if (!options_read(&options, argc, argv, &first, &code))
-                return code;
-        if (why == NULL || why[0] == '\0')
-                return options_refuse(&options, "expected --why TEXT");
-        struct desk desk;
-        code = desk_open(&desk, config);
-        struct po_error error;
-        const struct order_id id = { tenant, argv[first] };
-        if (code == EXIT_DONE && set_state(&desk, &id, argv[first + 1], why, &error) != PO_OK)
-                code = command_fail(&error);
-        desk_close(&desk);
-        return code;
+        return desk_command(&desk, &options, argc, argv, set);
 }
 
 static void add_refund(void *context, const struct refund *refund)
@@ -237,26 +174,35 @@ static enum po_class print_order(const struct order *order, const char *refunds,
         struct table *table = table_open("orders", columns);
         table_row(table, tenant, order->order_no, order->status, amount, order->currency,
                   order->paid_channel, order->paid_txn, paid, refunded, reserved, refunds);
-        enum po_class kind = table_print(table, stdout, format, error);
-        table_close(table);
-        return kind;
+        return table_show(table, format, error);
+}
+
+static enum po_class show(struct desk *desk, struct po_error *error)
+{
+        struct order order;
+        bool found;
+        char refunds[REFUNDS_BYTES];
+        struct text text;
+        const struct order_id id = { desk->tenant, desk->operands[0] };
+        if (order_read(desk->db, &desk->sql, &id, &order, &found, error) != PO_OK)
+                return error->kind;
+        if (!found)
+                return po_refuse(error, "ORDER_UNKNOWN", "no order %s of tenant %lld", id.order_no,
+                                 (long long)id.tenant_id);
+        text_init(&text, refunds, sizeof refunds);
+        if (refunds_list(desk->db, &desk->sql, id.tenant_id, id.order_no, add_refund, &text,
+                         error) != PO_OK)
+                return error->kind;
+        return print_order(&order, refunds, (enum table_format)desk->format, error);
 }
 
 static int command_show(int argc, char **argv)
 {
-        const char *config = NULL;
-        int format = TABLE_FORMAT_TABLE;
-        int64_t tenant = 1;
+        struct desk desk = { .tenant = 1 };
         const struct option_row rows[] = {
-                OPTION_ROW_CONFIG(&config),
-                OPTION_ROW_OUTPUT(&format),
-                { .name = "tenant",
-                  .kind = OPTION_INTEGER,
-                  .argument = "ID",
-                  .help = "whose order (default: 1)",
-                  .target = &tenant,
-                  .min = 1,
-                  .max = INT64_MAX },
+                OPTION_ROW_CONFIG(&desk.config),
+                OPTION_ROW_OUTPUT(&desk.format),
+                OPTION_ROW_TENANT("whose order (default: 1)", &desk.tenant),
                 { .name = NULL },
         };
         const struct options options = {
@@ -266,36 +212,8 @@ static int command_show(int argc, char **argv)
                            "refunds.",
                 .example = "postonce order show R8-20260114-000731 -o json",
                 .rows = rows,
-                .operands_min = 1,
-                .operands_max = 1,
         };
-        int code, first;
-        if (!options_read(&options, argc, argv, &first, &code))
-                return code;
-        struct desk desk;
-        code = desk_open(&desk, config);
-        struct po_error error;
-        struct order order;
-        bool found = false;
-        const struct order_id id = { tenant, argv[first] };
-        if (code == EXIT_DONE) {
-                enum po_class kind = order_read(desk.db, &desk.sql, &id, &order, &found, &error);
-                if (kind == PO_OK && !found)
-                        kind = po_refuse(&error, "ORDER_UNKNOWN", "no order %s of tenant %lld",
-                                         id.order_no, (long long)tenant);
-                char refunds[REFUNDS_BYTES];
-                struct text text;
-                text_init(&text, refunds, sizeof refunds);
-                if (kind == PO_OK)
-                        kind = refunds_list(desk.db, &desk.sql, tenant, id.order_no, add_refund,
-                                            &text, &error);
-                if (kind == PO_OK)
-                        kind = print_order(&order, refunds, (enum table_format)format, &error);
-                if (kind != PO_OK)
-                        code = command_fail(&error);
-        }
-        desk_close(&desk);
-        return code;
+        return desk_command(&desk, &options, argc, argv, show);
 }
 
 static const struct command order_commands[] = {

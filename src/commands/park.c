@@ -2,15 +2,11 @@
 #include <string.h>
 
 #include "commands/command.h"
-#include "commands/desk.h"
-#include "commands/options.h"
+#include "commands/desk_command.h"
 #include "ledger/discard.h"
 #include "ledger/parked.h"
 
-enum { LIST_DEFAULT = 100, LIST_MAX = 100000 };
-
-static enum po_class print_list(struct desk *desk, int64_t limit, enum table_format format,
-                                struct po_error *error)
+static enum po_class list(struct desk *desk, struct po_error *error)
 {
         static const struct table_column columns[] = {
                 { "tenant_id", TABLE_NUMBER }, { "key", TABLE_TEXT },
@@ -18,34 +14,18 @@ static enum po_class print_list(struct desk *desk, int64_t limit, enum table_for
                 { "tries", TABLE_NUMBER },     { "first_parked_at", TABLE_TEXT },
                 { "due_at", TABLE_TEXT },      { NULL, TABLE_TEXT },
         };
-        if (parked_list(desk->db, &desk->sql, limit, error) != PO_OK)
+        if (parked_list(desk->db, &desk->sql, desk->limit, error) != PO_OK)
                 return error->kind;
-        struct table *table = table_open("parked", columns);
-        while (db_next_row(desk->db))
-                table_row(table, db_text(desk->db, 0), db_text(desk->db, 1), db_text(desk->db, 2),
-                          db_text(desk->db, 3), db_text(desk->db, 4), db_text(desk->db, 5),
-                          db_text(desk->db, 6));
-        db_rows_end(desk->db);
-        enum po_class kind = table_print(table, stdout, format, error);
-        table_close(table);
-        return kind;
+        return desk_print_rows(desk, "parked", columns, error);
 }
 
 static int command_list(int argc, char **argv)
 {
-        const char *config = NULL;
-        int format = TABLE_FORMAT_TABLE;
-        int64_t limit = LIST_DEFAULT;
+        struct desk desk = { .limit = DESK_LIMIT_DEFAULT };
         const struct option_row rows[] = {
-                OPTION_ROW_CONFIG(&config),
-                OPTION_ROW_OUTPUT(&format),
-                { .name = "limit",
-                  .kind = OPTION_INTEGER,
-                  .argument = "N",
-                  .help = "at most so many, oldest first (default: 100)",
-                  .target = &limit,
-                  .min = 1,
-                  .max = LIST_MAX },
+                OPTION_ROW_CONFIG(&desk.config),
+                OPTION_ROW_OUTPUT(&desk.format),
+                DESK_ROW_LIMIT(&desk.limit),
                 { .name = NULL },
         };
         const struct options options = {
@@ -54,84 +34,54 @@ static int command_list(int argc, char **argv)
                 .example = "postonce park list",
                 .rows = rows,
         };
-        int code;
-        if (!options_read(&options, argc, argv, NULL, &code))
-                return code;
-        struct desk desk;
-        struct po_error error;
-        code = desk_open(&desk, config);
-        if (code == EXIT_DONE &&
-            print_list(&desk, limit, (enum table_format)format, &error) != PO_OK)
-                code = command_fail(&error);
-        desk_close(&desk);
-        return code;
+        return desk_command(&desk, &options, argc, argv, list);
 }
 
-static enum po_class release(struct desk *desk, int64_t claim_id, const char *key, const char *why,
-                             struct po_error *error)
+/* The claim of the key that was typed. */
+static enum po_class find_claim(struct desk *desk, int64_t *claim_id_out, struct po_error *error)
 {
-        return parked_release(desk->db, &desk->sql, claim_id, key, desk->who, why, error);
-}
-
-static enum po_class discard(struct desk *desk, int64_t claim_id, const char *key, const char *why,
-                             struct po_error *error)
-{
-        return claim_discard(desk->db, &desk->sql, claim_id, key, "park discard", desk->who, why,
-                             error);
-}
-
-typedef enum po_class (*park_act)(struct desk *desk, int64_t claim_id, const char *key,
-                                  const char *why, struct po_error *error);
-
-static enum po_class act_on_key(struct desk *desk, int64_t tenant, const char *key, const char *why,
-                                park_act act, struct po_error *error)
-{
-        int64_t claim_id;
         bool found;
-        if (claim_find(desk->db, &desk->sql, tenant, key, &claim_id, &found, error) != PO_OK)
+        const char *key = desk->operands[0];
+        if (claim_find(desk->db, &desk->sql, desk->tenant, key, claim_id_out, &found, error) !=
+            PO_OK)
                 return error->kind;
         if (!found)
                 return po_refuse(error, "KEY_UNKNOWN", "no claim %s of tenant %lld", key,
-                                 (long long)tenant);
-        return act(desk, claim_id, key, why, error);
+                                 (long long)desk->tenant);
+        return PO_OK;
 }
 
-static int act_on_parked(const struct options *named, park_act act, int argc, char **argv)
+static enum po_class release(struct desk *desk, struct po_error *error)
 {
-        const char *config = NULL, *why = NULL;
-        int64_t tenant = 1;
+        int64_t claim_id;
+        if (find_claim(desk, &claim_id, error) != PO_OK)
+                return error->kind;
+        return parked_release(desk->db, &desk->sql, claim_id, desk->operands[0], desk->who,
+                              desk->why, error);
+}
+
+static enum po_class discard(struct desk *desk, struct po_error *error)
+{
+        int64_t claim_id;
+        if (find_claim(desk, &claim_id, error) != PO_OK)
+                return error->kind;
+        return claim_discard(desk->db, &desk->sql, claim_id, desk->operands[0], "park discard",
+                             desk->who, desk->why, error);
+}
+
+static int act_on_parked(const struct options *named, desk_act act, int argc, char **argv)
+{
+        struct desk desk = { .tenant = 1 };
         const struct option_row rows[] = {
-                OPTION_ROW_CONFIG(&config),
-                { .name = "tenant",
-                  .kind = OPTION_INTEGER,
-                  .argument = "ID",
-                  .help = "whose key (default: 1)",
-                  .target = &tenant,
-                  .min = 1,
-                  .max = INT64_MAX },
-                { .name = "why",
-                  .kind = OPTION_TEXT,
-                  .argument = "TEXT",
-                  .help = "the reason, kept in the audit",
-                  .target = &why },
+                OPTION_ROW_CONFIG(&desk.config),
+                OPTION_ROW_TENANT("whose key (default: 1)", &desk.tenant),
+                OPTION_ROW_WHY(&desk.why),
                 { .name = NULL },
         };
         struct options options = *named;
         options.operands = "KEY";
-        options.operands_min = options.operands_max = 1;
         options.rows = rows;
-        int code, first;
-        if (!options_read(&options, argc, argv, &first, &code))
-                return code;
-        if (why == NULL || why[0] == '\0')
-                return options_refuse(&options, "expected --why TEXT");
-        struct desk desk;
-        struct po_error error;
-        code = desk_open(&desk, config);
-        if (code == EXIT_DONE && act_on_key(&desk, tenant, argv[first], why, act, &error) != PO_OK)
-                code = command_fail(&error);
-        desk_close(&desk);
-        return code;
+        return desk_command(&desk, &options, argc, argv, act);
 }
 
 static int command_release(int argc, char **argv)

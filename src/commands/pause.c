@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "commands/command.h"
-#include "commands/desk.h"
-#include "commands/options.h"
+#include "commands/desk_command.h"
 
 typedef enum po_class (*pause_act)(struct db *db, struct sql *sql, const char *channel,
                                    const char *who, const char *why, struct po_error *error);
@@ -13,6 +12,7 @@ typedef enum po_class (*pause_act)(struct db *db, struct sql *sql, const char *c
 struct pause_command {
         const char *command, *summary, *example, *done;
         pause_act act;
+        const char *channel; /* of the command line; NULL: the whole intake */
 };
 
 /* As it stands in the notifications: another spelling would pause nothing, an empty one all. */
@@ -22,21 +22,24 @@ static bool is_label(const char *text)
         return length > 0 && length < PO_CHANNEL_BYTES && text[length] == '\0';
 }
 
-static int act_on_pause(const struct pause_command *command, int argc, char **argv)
+static enum po_class act(struct desk *desk, struct po_error *error)
 {
-        const char *config = NULL, *label = NULL, *why = NULL;
+        const struct pause_command *command = desk->own;
+        const char *channel = command->channel != NULL ? command->channel : PAUSE_ALL;
+        if (command->act(desk->db, &desk->sql, channel, desk->who, desk->why, error) != PO_OK)
+                return error->kind;
+        printf("%s %s\n", channel[0] != '\0' ? channel : "intake", command->done);
+        return PO_OK;
+}
+
+static int act_on_pause(struct pause_command *command, int argc, char **argv)
+{
+        struct desk desk = { .own = command };
         const struct option_row rows[] = {
-                OPTION_ROW_CONFIG(&config),
-                { .name = "channel",
-                  .kind = OPTION_TEXT,
-                  .argument = "LABEL",
-                  .help = "only this channel (default: the whole intake)",
-                  .target = &label },
-                { .name = "why",
-                  .kind = OPTION_TEXT,
-                  .argument = "TEXT",
-                  .help = "the reason, kept in the audit",
-                  .target = &why },
+                OPTION_ROW_CONFIG(&desk.config),
+                OPTION_ROW_TEXT("channel", "LABEL", "only this channel (default: the whole intake)",
+                                &command->channel),
+                OPTION_ROW_WHY(&desk.why),
                 { .name = NULL },
         };
         const struct options options = {
@@ -46,29 +49,16 @@ static int act_on_pause(const struct pause_command *command, int argc, char **ar
                 .rows = rows,
         };
         int code;
-        if (!options_read(&options, argc, argv, NULL, &code))
+        if (!desk_read(&desk, &options, argc, argv, &code))
                 return code;
-        if (why == NULL || why[0] == '\0')
-                return options_refuse(&options, "expected --why TEXT");
-        if (label != NULL && !is_label(label))
+        if (command->channel != NULL && !is_label(command->channel))
                 return options_refuse(&options, "--channel: a label is a word of A-Z, 0-9 and _");
-        const char *channel = label != NULL ? label : PAUSE_ALL;
-        struct desk desk;
-        struct po_error error;
-        code = desk_open(&desk, config);
-        if (code == EXIT_DONE) {
-                if (command->act(desk.db, &desk.sql, channel, desk.who, why, &error) == PO_OK)
-                        printf("%s %s\n", channel[0] != '\0' ? channel : "intake", command->done);
-                else
-                        code = command_fail(&error);
-        }
-        desk_close(&desk);
-        return code;
+        return desk_run(&desk, act);
 }
 
 int command_pause(int argc, char **argv)
 {
-        const struct pause_command command = {
+        struct pause_command command = {
                 .command = "postonce pause",
                 .summary = "Stops the intake of every worker within two seconds, durably, or that "
                            "of one channel: its\nnotifications are then claimed and parked until "
@@ -83,7 +73,7 @@ int command_pause(int argc, char **argv)
 
 int command_resume(int argc, char **argv)
 {
-        const struct pause_command command = {
+        struct pause_command command = {
                 .command = "postonce resume",
                 .summary = "Ends a pause, or the stop by the flood guard. What was parked because "
                            "of it is due at once.",

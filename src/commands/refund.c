@@ -3,8 +3,7 @@
 
 #include "base/csv.h"
 #include "commands/command.h"
-#include "commands/desk.h"
-#include "commands/options.h"
+#include "commands/desk_command.h"
 #include "commands/order_file.h"
 #include "commands/table.h"
 #include "ledger/refund_reserve.h"
@@ -35,7 +34,8 @@ static enum po_class parse(const char *refund_no, const struct order_text *text,
         return PO_OK;
 }
 
-static struct table *refund_table_open(void)
+static enum po_class print_refund(const struct refund *refund, enum table_format format,
+                                  struct po_error *error)
 {
         static const struct table_column columns[] = {
                 { "tenant_id", TABLE_NUMBER },
@@ -50,72 +50,43 @@ static struct table *refund_table_open(void)
                 { "origin", TABLE_TEXT },
                 { NULL, TABLE_TEXT },
         };
-        return table_open("refunds", columns);
-}
-
-static void refund_table_add(struct table *table, const struct refund *refund)
-{
         char tenant[24], amount[24], reserved[24];
         snprintf(tenant, sizeof tenant, "%lld", (long long)refund->tenant_id);
         snprintf(amount, sizeof amount, "%lld", (long long)refund->amount_minor);
         snprintf(reserved, sizeof reserved, "%lld", (long long)refund->reserved);
+        struct table *table = table_open("refunds", columns);
         table_row(table, tenant, refund->refund_no, refund->order_no, refund->status, amount,
                   refund->currency, reserved, refund->channel, refund->txn,
                   refund->registered ? "REGISTERED" : "NOTICE");
+        return table_show(table, format, error);
 }
 
-static enum po_class print_refund(const struct refund *refund, enum table_format format,
-                                  struct po_error *error)
+static enum po_class register_one(struct desk *desk, struct po_error *error)
 {
-        struct table *table = refund_table_open();
-        refund_table_add(table, refund);
-        enum po_class kind = table_print(table, stdout, format, error);
-        table_close(table);
-        return kind;
-}
-
-static enum po_class register_refund(struct desk *desk, struct refund *refund,
-                                     enum table_format format, struct po_error *error)
-{
+        struct refund refund;
         bool again;
         const struct event_rule *rule = rules_registering(desk->rules);
+        if (parse(desk->operands[0], desk->own, desk->tenant, &refund, error) != PO_OK)
+                return error->kind;
         if (rule == NULL)
                 return po_fail(error, PO_SYSTEMIC, 0, NO_REGISTERING_RULE);
-        if (refund_reserve(desk->db, &desk->sql, rule, refund, &again, error) != PO_OK)
+        if (refund_reserve(desk->db, &desk->sql, rule, &refund, &again, error) != PO_OK)
                 return error->kind;
-        return print_refund(refund, format, error);
+        return print_refund(&refund, (enum table_format)desk->format, error);
 }
 
 static int command_register(int argc, char **argv)
 {
-        const char *config = NULL, *amount = NULL, *order_no = NULL, *currency = "CNY";
-        int format = TABLE_FORMAT_TABLE;
-        int64_t tenant = 1;
+        struct order_text text = { .currency = "CNY" };
+        struct desk desk = { .tenant = 1, .own = &text };
         const struct option_row rows[] = {
-                OPTION_ROW_CONFIG(&config),
-                OPTION_ROW_OUTPUT(&format),
-                { .name = "order",
-                  .kind = OPTION_TEXT,
-                  .argument = "NO",
-                  .help = "the paid order",
-                  .target = &order_no },
-                { .name = "amount",
-                  .kind = OPTION_TEXT,
-                  .argument = "DECIMAL",
-                  .help = "what goes back, in the currency's main unit: 28.80",
-                  .target = &amount },
-                { .name = "currency",
-                  .kind = OPTION_TEXT,
-                  .argument = "CODE",
-                  .help = "ISO 4217 code (default: CNY)",
-                  .target = &currency },
-                { .name = "tenant",
-                  .kind = OPTION_INTEGER,
-                  .argument = "ID",
-                  .help = "whose order (default: 1)",
-                  .target = &tenant,
-                  .min = 1,
-                  .max = INT64_MAX },
+                OPTION_ROW_CONFIG(&desk.config),
+                OPTION_ROW_OUTPUT(&desk.format),
+                OPTION_ROW_TEXT("order", "NO", "the paid order", &text.order_no),
+                OPTION_ROW_TEXT("amount", "DECIMAL",
+                                "what goes back, in the currency's main unit: 28.80", &text.amount),
+                OPTION_ROW_TEXT("currency", "CODE", "ISO 4217 code (default: CNY)", &text.currency),
+                OPTION_ROW_TENANT("whose order (default: 1)", &desk.tenant),
                 { .name = NULL },
         };
         const struct options options = {
@@ -128,27 +99,13 @@ static int command_register(int argc, char **argv)
                 .example =
                         "postonce refund register RF-1 --order R8-20260114-000731 --amount 28.80",
                 .rows = rows,
-                .operands_min = 1,
-                .operands_max = 1,
         };
-        int code, first;
-        if (!options_read(&options, argc, argv, &first, &code))
+        int code;
+        if (!desk_read(&desk, &options, argc, argv, &code))
                 return code;
-        if (order_no == NULL || amount == NULL)
+        if (text.order_no == NULL || text.amount == NULL)
                 return options_refuse(&options, "expected --order NO and --amount DECIMAL");
-
-        struct desk desk;
-        code = desk_open(&desk, config);
-        struct po_error error;
-        if (code == EXIT_DONE) {
-                struct refund refund;
-                const struct order_text text = { order_no, amount, currency, NULL };
-                if (parse(argv[first], &text, tenant, &refund, &error) != PO_OK ||
-                    register_refund(&desk, &refund, (enum table_format)format, &error) != PO_OK)
-                        code = command_fail(&error);
-        }
-        desk_close(&desk);
-        return code;
+        return desk_run(&desk, register_one);
 }
 
 enum refund_column {
@@ -176,9 +133,9 @@ static enum po_class parse_row(const struct csv *csv, int64_t tenant_id, struct 
 }
 
 struct refund_import {
-        struct desk *desk; /* NULL: the rows are only checked */
+        struct desk *desk;
+        bool dry; /* the rows are only checked */
         const struct event_rule *rule;
-        int64_t tenant_id;
         size_t registered, again, refused;
 };
 
@@ -188,11 +145,11 @@ static enum po_class import_row(struct refund_import *import, const struct csv *
 {
         struct refund refund;
         bool again;
-        if (parse_row(csv, import->tenant_id, &refund, error) != PO_OK)
-                return error->kind;
-        if (import->desk == NULL)
-                return PO_OK;
         struct desk *desk = import->desk;
+        if (parse_row(csv, desk->tenant, &refund, error) != PO_OK)
+                return error->kind;
+        if (import->dry)
+                return PO_OK;
         if (refund_reserve(desk->db, &desk->sql, import->rule, &refund, &again, error) == PO_OK) {
                 import->registered += !again;
                 import->again += again;
@@ -206,12 +163,12 @@ static enum po_class import_row(struct refund_import *import, const struct csv *
         return PO_OK;
 }
 
-static enum po_class import_file(struct refund_import *import, const char *path,
-                                 struct po_error *error)
+static enum po_class import_rows(struct refund_import *import, struct po_error *error)
 {
         struct csv *csv;
         bool there = true;
-        enum po_class kind = csv_open(&csv, path, refund_columns, COLUMN_TENANT, error);
+        enum po_class kind =
+                csv_open(&csv, import->desk->operands[0], refund_columns, COLUMN_TENANT, error);
         while (kind == PO_OK && there) {
                 kind = csv_next(csv, &there, error);
                 if (kind == PO_OK && there)
@@ -221,40 +178,29 @@ static enum po_class import_file(struct refund_import *import, const char *path,
         return kind;
 }
 
-static int import_refunds(struct desk *desk, const char *path, int64_t tenant_id)
+/* The whole file is checked before anything of it is written. */
+static enum po_class import_file(struct desk *desk, struct po_error *error)
 {
-        struct po_error error;
-        struct refund_import check = { .tenant_id = tenant_id };
-        struct refund_import import = { .desk = desk,
-                                        .rule = rules_registering(desk->rules),
-                                        .tenant_id = tenant_id };
-        enum po_class kind = PO_OK;
+        struct refund_import check = { .desk = desk, .dry = true };
+        struct refund_import import = { .desk = desk, .rule = rules_registering(desk->rules) };
         if (import.rule == NULL)
-                kind = po_fail(&error, PO_SYSTEMIC, 0, NO_REGISTERING_RULE);
-        if (kind == PO_OK)
-                kind = import_file(&check, path, &error);
-        if (kind == PO_OK)
-                kind = import_file(&import, path, &error);
-        if (kind != PO_OK)
-                return command_fail(&error);
+                return po_fail(error, PO_SYSTEMIC, 0, NO_REGISTERING_RULE);
+        if (import_rows(&check, error) != PO_OK || import_rows(&import, error) != PO_OK)
+                return error->kind;
         printf("%zu refunds registered, %zu were there, %zu refused\n", import.registered,
                import.again, import.refused);
-        return import.refused == 0 ? EXIT_DONE : EXIT_FINDINGS;
+        desk->findings = import.refused > 0;
+        return PO_OK;
 }
 
 static int command_import(int argc, char **argv)
 {
-        const char *config = NULL;
-        int64_t tenant = 1;
+        struct desk desk = { .tenant = 1 };
         const struct option_row rows[] = {
-                OPTION_ROW_CONFIG(&config),
-                { .name = "tenant",
-                  .kind = OPTION_INTEGER,
-                  .argument = "ID",
-                  .help = "whose refunds, where the file has no column tenant_id (default: 1)",
-                  .target = &tenant,
-                  .min = 1,
-                  .max = INT64_MAX },
+                OPTION_ROW_CONFIG(&desk.config),
+                OPTION_ROW_TENANT(
+                        "whose refunds, where the file has no column tenant_id (default: 1)",
+                        &desk.tenant),
                 { .name = NULL },
         };
         const struct options options = {
@@ -267,49 +213,31 @@ static int command_import(int argc, char **argv)
                            "(exit 1\nthen); running it again does nothing.",
                 .example = "postonce refund import refunds.csv",
                 .rows = rows,
-                .operands_min = 1,
-                .operands_max = 1,
         };
-        int code, first;
-        if (!options_read(&options, argc, argv, &first, &code))
-                return code;
-        struct desk desk;
-        code = desk_open(&desk, config);
-        if (code == EXIT_DONE)
-                code = import_refunds(&desk, argv[first], tenant);
-        desk_close(&desk);
-        return code;
+        return desk_command(&desk, &options, argc, argv, import_file);
 }
 
-static enum po_class show_refund(struct desk *desk, int64_t tenant, const char *refund_no,
-                                 enum table_format format, struct po_error *error)
+static enum po_class show(struct desk *desk, struct po_error *error)
 {
         struct refund refund;
+        const char *refund_no = desk->operands[0];
         if (strlen(refund_no) >= REFUND_NO_BYTES)
                 return po_refuse(error, "REFUND_UNKNOWN", "no number is that long");
-        if (refund_read(desk->db, &desk->sql, tenant, refund_no, &refund, error) != PO_OK)
+        if (refund_read(desk->db, &desk->sql, desk->tenant, refund_no, &refund, error) != PO_OK)
                 return error->kind;
         if (!refund.exists)
                 return po_refuse(error, "REFUND_UNKNOWN", "no refund %s of tenant %lld", refund_no,
-                                 (long long)tenant);
-        return print_refund(&refund, format, error);
+                                 (long long)desk->tenant);
+        return print_refund(&refund, (enum table_format)desk->format, error);
 }
 
 static int command_show(int argc, char **argv)
 {
-        const char *config = NULL;
-        int format = TABLE_FORMAT_TABLE;
-        int64_t tenant = 1;
+        struct desk desk = { .tenant = 1 };
         const struct option_row rows[] = {
-                OPTION_ROW_CONFIG(&config),
-                OPTION_ROW_OUTPUT(&format),
-                { .name = "tenant",
-                  .kind = OPTION_INTEGER,
-                  .argument = "ID",
-                  .help = "whose refund (default: 1)",
-                  .target = &tenant,
-                  .min = 1,
-                  .max = INT64_MAX },
+                OPTION_ROW_CONFIG(&desk.config),
+                OPTION_ROW_OUTPUT(&desk.format),
+                OPTION_ROW_TENANT("whose refund (default: 1)", &desk.tenant),
                 { .name = NULL },
         };
         const struct options options = {
@@ -319,20 +247,8 @@ static int command_show(int argc, char **argv)
                            "of money that posted it.",
                 .example = "postonce refund show RF-1 -o json",
                 .rows = rows,
-                .operands_min = 1,
-                .operands_max = 1,
         };
-        int code, first;
-        if (!options_read(&options, argc, argv, &first, &code))
-                return code;
-        struct desk desk;
-        code = desk_open(&desk, config);
-        struct po_error error;
-        if (code == EXIT_DONE &&
-            show_refund(&desk, tenant, argv[first], (enum table_format)format, &error) != PO_OK)
-                code = command_fail(&error);
-        desk_close(&desk);
-        return code;
+        return desk_command(&desk, &options, argc, argv, show);
 }
 
 static const struct command refund_commands[] = {

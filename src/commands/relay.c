@@ -61,11 +61,11 @@ int command_relay(int argc, char **argv)
         bool until_end = false;
         const struct option_row rows[] = {
                 OPTION_ROW_CONFIG(&config),
-                { .name = "until-end",
-                  .kind = OPTION_FLAG,
-                  .help = "stop when everything is published (exit 0), or all but what its topic "
-                          "refuses (exit 75)",
-                  .target = &until_end },
+                OPTION_ROW_FLAG(
+                        "until-end",
+                        "stop when everything is published (exit 0), or all but what its topic "
+                        "refuses (exit 75)",
+                        &until_end),
                 { .name = NULL },
         };
         const struct options options = {

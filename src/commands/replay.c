@@ -255,10 +255,7 @@ static enum po_class print(const struct replay_desk *desk, struct po_error *erro
                 table_row(table, row->reason, row->channel, numbers[0], numbers[1], numbers[2],
                           numbers[3]);
         }
-        enum po_class kind =
-                table_print(table, stdout, (enum table_format)desk->request->format, error);
-        table_close(table);
-        return kind;
+        return table_show(table, (enum table_format)desk->request->format, error);
 }
 
 static int code_of(const struct replay_desk *desk, enum replay_end end)

@@ -197,16 +197,14 @@ int command_run(int argc, char **argv)
         bool until_end = false, accept_data_loss = false;
         const struct option_row rows[] = {
                 OPTION_ROW_CONFIG(&config),
-                { .name = "until-end",
-                  .kind = OPTION_FLAG,
-                  .help = "stop when the group's committed offsets reach the ends of all "
-                          "partitions (exit 0), or all but what is held (exit 75)",
-                  .target = &until_end },
-                { .name = "accept-data-loss",
-                  .kind = OPTION_FLAG,
-                  .help = "run on a database that may lose commits in a crash "
-                          "(innodb_flush_log_at_trx_commit, sync_binlog)",
-                  .target = &accept_data_loss },
+                OPTION_ROW_FLAG("until-end",
+                                "stop when the group's committed offsets reach the ends of all "
+                                "partitions (exit 0), or all but what is held (exit 75)",
+                                &until_end),
+                OPTION_ROW_FLAG("accept-data-loss",
+                                "run on a database that may lose commits in a crash "
+                                "(innodb_flush_log_at_trx_commit, sync_binlog)",
+                                &accept_data_loss),
                 { .name = NULL },
         };
         const struct options options = {

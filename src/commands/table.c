@@ -118,6 +118,13 @@ enum po_class table_print(struct table *table, FILE *stream, enum table_format f
         return PO_OK;
 }
 
+enum po_class table_show(struct table *table, enum table_format format, struct po_error *error)
+{
+        enum po_class kind = table_print(table, stdout, format, error);
+        table_close(table);
+        return kind;
+}
+
 /* What stands between the outermost braces of a printed table, into the object of all. */
 static bool member_print(const char *printed, bool first, FILE *stream)
 {

@@ -52,9 +52,13 @@ size_t table_rows(const struct table *table);
 PO_MUST_USE enum po_class table_print(struct table *table, FILE *stream, enum table_format format,
                                       struct po_error *error);
 
+/* The same on standard output, and closes the table. */
+PO_MUST_USE enum po_class table_show(struct table *table, enum table_format format,
+                                     struct po_error *error);
+
 /*
- * The same for several: one after the other with an empty line between those that have rows, in
- * JSON as the members of one object.
+ * table_print() for several: one after the other with an empty line between those that have rows,
+ * in JSON as the members of one object.
  */
 PO_MUST_USE enum po_class tables_print(struct table *const *tables, size_t count, FILE *stream,
                                        enum table_format format, struct po_error *error);

@@ -9,8 +9,9 @@ static struct unit_capture capture;
 
 static int open_desk(void)
 {
+        desk = (struct desk){ .config = NULL };
         unit_capture_begin(&capture, STDERR_FILENO);
-        int code = desk_open(&desk, NULL);
+        int code = desk_open(&desk);
         unit_capture_end(&capture);
         return code;
 }

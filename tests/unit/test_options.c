@@ -38,8 +38,6 @@ static const struct options options = {
         .summary = "Tries.",
         .example = "postonce try A-1\npostonce try A-1 PAID",
         .rows = rows,
-        .operands_min = 1,
-        .operands_max = 2,
 };
 
 /* Reads the words and returns whether to go on; argv stays for the operands. */
@@ -166,6 +164,28 @@ START_TEST(operands_are_counted)
 }
 END_TEST
 
+START_TEST(without_a_text_that_is_needed_nothing_goes_on)
+{
+        static char name[] = "try", option[] = "--why", reason[] = "moved", none[] = "";
+        const char *why = NULL;
+        const struct option_row needs[] = { OPTION_ROW_WHY(&why), { .name = NULL } };
+        const struct options needy = { .command = "postonce try", .rows = needs };
+        char *lines[][4] = { { name, NULL },
+                             { name, option, none, NULL },
+                             { name, option, reason, NULL } };
+        unit_capture_begin(&capture, STDERR_FILENO);
+        ck_assert(!options_read(&needy, 1, lines[0], NULL, &code));
+        ck_assert_str_eq(unit_capture_end(&capture),
+                         "postonce try: expected --why TEXT\nTry: postonce try --help\n");
+        ck_assert_int_eq(code, EXIT_USAGE);
+        unit_capture_begin(&capture, STDERR_FILENO);
+        ck_assert(!options_read(&needy, 3, lines[1], NULL, &code));
+        unit_assert_in(unit_capture_end(&capture), "expected --why TEXT");
+        ck_assert(options_read(&needy, 3, lines[2], NULL, &code));
+        ck_assert_str_eq(why, "moved");
+}
+END_TEST
+
 START_TEST(a_repeated_option_has_a_bound)
 {
         char words[512] = "A-1";
@@ -211,5 +231,6 @@ UNIT_MAIN("options", what_is_not_given_keeps_its_value, long_and_short_forms_fil
           options_may_stand_behind_operands, behind_two_dashes_everything_is_an_operand,
           a_second_reading_starts_afresh, an_unknown_option_is_refused_with_the_nearest,
           a_missing_or_surplus_value_is_refused, a_number_out_of_range_or_no_number_is_refused,
-          a_word_that_is_no_choice_is_refused, operands_are_counted, a_repeated_option_has_a_bound,
+          a_word_that_is_no_choice_is_refused, operands_are_counted,
+          without_a_text_that_is_needed_nothing_goes_on, a_repeated_option_has_a_bound,
           help_goes_to_standard_output_with_every_option_and_the_example)

@@ -1,50 +1,5 @@
 /* `postonce pause` and `postonce resume`: what is typed, and what it stops or starts. */
-#include "fake_db.h"
-
-#include <getopt.h>
-#include <stdint.h>
-
-#include "commands/command.h"
-#include "commands/desk.h"
-
-static struct db *db;
-
-static struct unit_capture capture;
-static int opened;
-
-/* The desk of the tests' own: no configuration, the fake database. */
-int desk_open(struct desk *desk, const char *config)
-{
-        (void)config;
-        opened++;
-        *desk = (struct desk){ .db = db, .who = "ann" };
-        return EXIT_DONE;
-}
-
-void desk_close(struct desk *desk)
-{
-        opened--;
-        sql_free(&desk->sql);
-}
-
-/* The command with these words; what it says on fd is in capture.text. */
-static int run(int fd, int (*command)(int argc, char **argv), const char *const *words,
-               size_t count)
-{
-        char *argv[16] = { NULL };
-        for (size_t i = 0; i < count; i++)
-                argv[i] = (char *)(uintptr_t)words[i];
-        optind = 0;
-        unit_capture_begin(&capture, fd);
-        int code = command((int)count, argv);
-        unit_capture_end(&capture);
-        ck_assert_int_eq(opened, 0);
-        return code;
-}
-
-#define typed(fd, command, ...)                                                                    \
-        run(fd, command, (const char *const[]){ __VA_ARGS__ },                                     \
-            sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(const char *))
+#include "desk_fixture.h"
 
 START_TEST(without_a_channel_the_whole_intake_is_meant)
 {
