@@ -1,5 +1,5 @@
 /* What became of a notification. The words are the contract's; what follows from each is one table
- * in worker/worker.c. */
+ * in worker/settlement.c. */
 #ifndef LEDGER_VERDICT_H
 #define LEDGER_VERDICT_H
 

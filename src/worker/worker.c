@@ -6,15 +6,16 @@
 #include "base/failpoint.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/outage.h"
 #include "ledger/review.h"
 #include "ops/heartbeat.h"
 #include "ops/metrics.h"
 #include "worker/holds.h"
 #include "worker/keep.h"
-#include "base/outage.h"
 #include "worker/redrive.h"
 #include "worker/reject.h"
 #include "worker/results.h"
+#include "worker/settlement.h"
 
 enum {
         TAKE_WAIT_MS = 200, /* how long one poll waits for a first record */
@@ -22,27 +23,6 @@ enum {
         COUNT_MS = 10000,     /* how often what waits for a person is counted */
         REDRIVES_A_TICK = 10, /* so that parked ones do not keep the records waiting */
 };
-
-/* What follows from a verdict; the only place that says it. */
-struct settlement {
-        bool passes; /* the offset may pass the record */
-        enum log_level level;
-        enum metric metric;
-};
-
-static const struct settlement settlements[VERDICT_COUNT] = {
-        [VERDICT_POSTED] = { true, LOG_LEVEL_DEBUG, METRIC_POSTED },
-        [VERDICT_SKIPPED] = { true, LOG_LEVEL_INFO, METRIC_SKIPPED },
-        [VERDICT_SUSPENSE] = { true, LOG_LEVEL_WARN, METRIC_SUSPENSE },
-        [VERDICT_DISCARDED] = { true, LOG_LEVEL_INFO, METRIC_DISCARDED },
-        [VERDICT_PARKED] = { true, LOG_LEVEL_INFO, METRIC_PARKED },
-        [VERDICT_ORPHANED] = { true, LOG_LEVEL_ERROR, METRIC_ORPHANED },
-        [VERDICT_DUPLICATE] = { true, LOG_LEVEL_INFO, METRIC_DUPLICATE },
-        [VERDICT_CONFLICT] = { true, LOG_LEVEL_ERROR, METRIC_CONFLICT },
-        [VERDICT_REJECTED] = { true, LOG_LEVEL_WARN, METRIC_REJECTED },
-        [VERDICT_HELD] = { false, LOG_LEVEL_INFO, METRIC_HELD },
-};
-_Static_assert(VERDICT_COUNT == 11, "a new verdict needs its settlement");
 
 struct worker {
         const struct worker_options *options;
@@ -64,62 +44,6 @@ struct worker {
 static bool is_stopping(const struct worker *worker)
 {
         return *worker->options->stop != 0;
-}
-
-static void log_posting(const struct posting *posting, const struct parcel *parcel)
-{
-        const struct settlement *settlement = &settlements[posting->verdict];
-        const char *reason = posting->reason != NULL ? posting->reason : parcel->error.reason;
-        bool settled = settlement->passes && posting->verdict != VERDICT_REJECTED &&
-                       posting->verdict != VERDICT_PARKED;
-        if (posting->result[0] != '\0')
-                log_event(settlement->level, "notification", "verdict=%s result=%s%s",
-                          verdict_name(posting->verdict), posting->result,
-                          posting->again ? " again=true" : "");
-        else
-                log_event(settlement->level, "notification", "verdict=%s reason=%s",
-                          verdict_name(posting->verdict),
-                          !settled && reason != NULL ? reason : "none");
-}
-
-/* Behind a hold all but what was settled just now is told when it comes again: counted once. */
-static bool is_told_later(const struct posting *posting, bool comes_again)
-{
-        return comes_again && (posting->again || !verdict_is_outcome(posting->verdict));
-}
-
-static void report_record(const struct parcel *parcel)
-{
-        const struct record *record = parcel->record;
-        if (parcel->verdict != VERDICT_REJECTED && parcel->verdict != VERDICT_HELD)
-                return;
-        log_set_record(record->topic, record->partition, record->offset, NULL);
-        if (parcel->verdict == VERDICT_REJECTED)
-                log_failure(LOG_LEVEL_WARN, "rejected", &parcel->error);
-        if (parcel->verdict == VERDICT_REJECTED && parcel->count == 0)
-                metric_add(METRIC_REJECTED, 1);
-        if (parcel->verdict == VERDICT_HELD)
-                log_failure(LOG_LEVEL_INFO, "held", &parcel->error);
-}
-
-static void report_parcel(const struct batch *batch, const struct parcel *parcel, bool comes_again)
-{
-        const struct record *record = parcel->record;
-        for (size_t i = parcel->first; i < parcel->first + parcel->count; i++) {
-                const struct posting *posting = &batch->postings[i];
-                if (is_told_later(posting, comes_again))
-                        continue;
-                if (!posting->again)
-                        metric_add(settlements[posting->verdict].metric, 1);
-                if (!log_is_on(settlements[posting->verdict].level))
-                        continue;
-                log_set_record(record->topic, record->partition, record->offset,
-                               posting->notification->key);
-                log_posting(posting, parcel);
-        }
-        if (!comes_again)
-                report_record(parcel);
-        log_clear_record();
 }
 
 /* An outage is no matter of this record: only what stands alone is told to people. */
@@ -144,10 +68,10 @@ static enum po_class settle(struct worker *worker, bool may_note, struct po_erro
         for (size_t i = 0; i < worker->batch.parcels_count; i++) {
                 struct parcel *parcel = &worker->batch.parcels[i];
                 bool comes_again = source_is_held(source, parcel->record);
-                report_parcel(&worker->batch, parcel, comes_again);
+                settlement_report(&worker->batch, parcel, comes_again);
                 if (comes_again)
                         continue;
-                if (settlements[parcel->verdict].passes)
+                if (settlement_passes(parcel->verdict))
                         source_store(source, parcel->record);
                 else
                         hold(worker, parcel, may_note);
@@ -318,8 +242,8 @@ static enum po_class redrive(struct worker *worker, bool *more_out, struct po_er
         kind = conclude(worker, batch, kind, error);
         results_tell(worker->results, batch, waits_no_longer, batch);
         for (size_t i = 0; i < batch->parcels_count; i++)
-                report_parcel(batch, &batch->parcels[i],
-                              batch->parcels[i].verdict == VERDICT_PARKED);
+                settlement_report(batch, &batch->parcels[i],
+                                  batch->parcels[i].verdict == VERDICT_PARKED);
         if (redrive_finish(worker->redrive, &later) != PO_OK)
                 kind = first_outage(kind, &later, error);
         *more_out = kind == PO_OK; /* also a batch bounded by its bytes may leave some */
