@@ -298,19 +298,9 @@ static void release(const struct matter *matter)
         judgement_post(matter->judgement, refund->status);
 }
 
-/* Its success is here, and waits itself or is in another worker's hands. */
-static bool success_is_to_come(const struct matter *matter)
-{
-        return matter->success->claim_id != 0 && matter->success->verdict == VERDICT_NONE;
-}
-
 /* One that may have overtaken its success is a person's matter: the success will be posted. */
 static void judge_unknown_failure(const struct matter *matter)
 {
-        if (matter->rule->refund.wait.count > 0 || success_is_to_come(matter)) {
-                judgement_park(matter->judgement, "REFUND_UNKNOWN");
-                return;
-        }
         judgement_skip(matter->judgement, "UNKNOWN");
         if (matter->rule->refund.reverse.count > 0)
                 matter->judgement->review = REVIEW_REFUND_UNKNOWN;
@@ -383,6 +373,8 @@ static void judge_failure(const struct matter *matter)
                 judgement->unblocked = true;
         } else if (matter->success->verdict == VERDICT_SUSPENSE) {
                 take_from_suspense(matter);
+        } else if (!refund->exists && move->wait.count > 0) {
+                judgement_park(judgement, "REFUND_UNKNOWN");
         } else if (!refund->exists) {
                 judge_unknown_failure(matter);
         } else if (failure_differs(matter)) {

@@ -71,7 +71,6 @@ class Ledger:
     def __init__(self, orders):
         self.orders = {(order.tenant, order.order_no): order for order in orders}
         self.refunds, self.bookings = {}, {}
-        self.waiting = set()    # keys that are claimed and not booked
 
     def balances(self):
         """{(tenant, account, currency): amount}"""
@@ -205,13 +204,9 @@ class Ledger:
         else:
             order.status = "REFUNDED" if order.refunded == self._paid(order) else "PARTIALLY_REFUNDED"
 
-    @staticmethod
-    def _success_key(notification):
-        return notification.tenant, f"{notification.channel}:{notification.txn}:REFUND_SUCCEEDED"
-
     def _out_of_suspense(self, notification):
         """(verdict, lines) where the success stands in suspense, else None."""
-        success = self.bookings.get(self._success_key(notification))
+        success = self.bookings.get((notification.tenant, f"{notification.channel}:{notification.txn}:REFUND_SUCCEEDED"))
         if success is None or success.verdict != SUSPENSE:
             return None
         said = success.notification
@@ -230,7 +225,7 @@ class Ledger:
             return taken
         known, order = self.refunds.get(notification.refund_key), self._order(notification)
         if known is None:
-            return (PARKED if self._success_key(notification) in self.waiting else SKIPPED), []
+            return SKIPPED, []
         if (order is None or known.order_no != order.order_no
                 or (notification.amount, notification.currency) != (known.amount, known.currency)):
             return (SKIPPED if known.posted else REJECTED), []

@@ -170,7 +170,6 @@ def unsettled(postonce):
 
 
 def assert_what_waits_must_wait(ledger, said, rows):
-    ledger.waiting = {(tenant, key) for tenant, key, _ in rows}
     for tenant, key, parked in rows:
         verdicts = {ledger.apply(notification) for notification in said[tenant, key]}
         assert not parked or PARKED in verdicts, f"{key} is parked, and the model says {verdicts}"

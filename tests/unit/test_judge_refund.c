@@ -410,31 +410,10 @@ START_TEST(what_goes_to_suspense_in_this_batch_is_taken_from_there_in_the_next)
 }
 END_TEST
 
-START_TEST(a_failure_waits_for_a_success_that_is_not_settled_yet)
-{
-        static const struct {
-                enum verdict of_success, expected;
-        } cases[] = { { VERDICT_NONE, VERDICT_PARKED }, { VERDICT_DISCARDED, VERDICT_SKIPPED } };
-        const struct refund_case given = {
-                .event = "FAILS", .kind = THIS, .amount = 300, .order = "PAID", .txn = ""
-        };
-        start();
-        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-                set_up(&given);
-                success.claim_id = 55;
-                success.verdict = cases[i].of_success;
-                judge_it(&given, &order);
-                ck_assert_int_eq(judgement.verdict, cases[i].expected);
-        }
-        ck_assert_pstr_eq(judgement.review, REVIEW_REFUND_UNKNOWN);
-}
-END_TEST
-
 UNIT_MAIN("judge_refund", an_orders_and_a_refunds_state_decide,
           a_success_records_what_posted_it_and_where_reversals_lead_back,
           what_is_posted_in_this_batch_is_taken_back_in_the_next,
           a_refund_of_another_payment_stands_in_suspense,
           what_came_back_of_money_in_suspense_goes_from_there,
-          a_failure_waits_for_a_success_that_is_not_settled_yet,
           what_goes_to_suspense_in_this_batch_is_taken_from_there_in_the_next,
           another_order_or_currency_is_not_what_was_registered)
