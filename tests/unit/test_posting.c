@@ -473,6 +473,36 @@ START_TEST(one_without_money_that_gave_up_is_rejected_and_writes_nothing)
 }
 END_TEST
 
+#define REFUND_RULES                                                                               \
+        "REFUND_SUCCEEDED:\n"                                                                      \
+        "  refund: { from: [REGISTERED], to: SUCCEEDED }\n"                                        \
+        "  order: { from: [PAID], to: refunded_total }\n"                                          \
+        "  post: [ { debit: 'merchant:{tenant}:payable',"                                          \
+        " credit: 'channel:{channel}:clearing', amount: amount } ]\n"                              \
+        "REFUND_FAILED:\n"                                                                         \
+        "  refund: { from: [REGISTERED], reverse: [SUCCEEDED], to: FAILED }\n"
+
+/* What it would take from suspense is not in the database yet. */
+START_TEST(a_failure_behind_its_success_that_goes_to_suspense_waits_for_the_next_batch)
+{
+        start_with(PAYMENT_RULE REFUND_RULES);
+        fixture_posting(0, rules_find(rules, "REFUND_SUCCEEDED"), "F1", "A");
+        fixture_posting(1, rules_find(rules, "REFUND_FAILED"), "F1", "A");
+        fake_rows("FROM claim");
+        fake_row("1", "SQB:F1:REFUND_SUCCEEDED", "1000", "A", "12880", "CNY");
+        fake_rows("FROM account");
+        fake_row("11", "1", "channel:SQB:clearing", "CNY");
+        fake_row("10", "1", "merchant:1:payable", "CNY");
+        fake_row("12", "1", "suspense:SQB", "CNY");
+        fake_rows("FOR UPDATE");
+        order_row("A", "CLOSED");
+        posts(2);
+        is(&postings[0], VERDICT_SUSPENSE, "{\"suspense\":\"CLOSED\"}");
+        is_for_a_reason(&postings[1], VERDICT_PARKED, "TOO_EARLY");
+        ck_assert(postings[1].unblocked);
+}
+END_TEST
+
 START_TEST(one_whose_order_moves_behind_it_in_the_batch_is_unblocked)
 {
         start_with(PAYMENT_RULE PACK_RULE);
@@ -916,6 +946,7 @@ UNIT_MAIN("posting", a_reversal_that_awaits_a_posting_without_order_is_made_due_
           one_that_gave_up_is_posted_where_it_can_be,
           one_without_money_that_gave_up_is_rejected_and_writes_nothing,
           one_whose_order_moves_behind_it_in_the_batch_is_unblocked,
+          a_failure_behind_its_success_that_goes_to_suspense_waits_for_the_next_batch,
           an_account_name_too_long_begins_no_transaction, whatever_fails_leaves_nothing_behind,
           the_same_set_posts_after_a_failure, another_number_of_orders_than_were_judged_is_a_bug,
           an_account_at_its_border_is_named_after_the_rollback,

@@ -139,6 +139,8 @@ START_TEST(what_a_refunds_rule_does_follows_from_its_members)
         rule = rules_find(rules, "F");
         ck_assert_int_eq(rule->refund.act, REFUND_RELEASES);
         ck_assert(states_have(&rule->refund.reverse, "SUCCEEDED"));
+        ck_assert_str_eq(rule->takes_back, "S");
+        ck_assert_str_eq(rules_find(rules, "S")->takes_back, "");
         ck_assert(rules_know_status(rules, "REFUNDED"));
 
         accepts(REFUND_ORDERS, PAYS "A:\n  refund: { from: [REGISTERED], to: FAILED }\n");

@@ -7,7 +7,8 @@
         "PAYMENT_REVERSED:\n  reverses: PAYMENT_RECEIVED\n"                                        \
         "  order: { from: [PAID], to: REVERSED }\n"                                                \
         "REFUND_SUCCEEDED:\n  refund: { from: [REGISTERED], to: SUCCEEDED }\n"                     \
-        "  order: { from: [PAID], to: refunded_total }\n"
+        "  order: { from: [PAID], to: refunded_total }\n"                                          \
+        "REFUND_FAILED:\n  refund: { from: [REGISTERED], reverse: [SUCCEEDED], to: FAILED }\n"
 
 static struct db *db;
 static struct sql sql;
@@ -92,6 +93,28 @@ START_TEST(a_reversals_payment_bears_its_own_number_before_its_parents)
 }
 END_TEST
 
+START_TEST(a_failures_success_bears_its_own_number_and_its_payment_says_the_order)
+{
+        struct posting *posting = start("REFUND_FAILED", "F1", "", "T1");
+        fake_rows("FROM claim");
+        fake_row("1", "SQB:F1:REFUND_SUCCEEDED", "66", "R6", "300", "CNY");
+        fake_row("1", "SQB:T1:PAYMENT_RECEIVED", "65", "R7", "1000", "CNY");
+        fake_row("2", "SQB:F1:REFUND_SUCCEEDED", "67", "R8", "300", "CNY");
+        find();
+        ck_assert_int_eq(posting->subject.claim_id, 66);
+        ck_assert_int_eq(posting->subject.amount_minor, 300);
+        ck_assert_str_eq(posting->subject.currency, "CNY");
+        ck_assert_str_eq(posting->subject.order_no, "R7");
+        unit_assert_in(fake_statement("SELECT c."), "c.idem_key = 'SQB:F1:REFUND_SUCCEEDED')");
+        posting->subject.suspended_now = true;
+        fake_rows("FROM outcome");
+        fake_row("66", "SUSPENSE", NULL);
+        ck_assert_int_eq(subjects_read(db, &sql, open_postings, 1, &error), PO_OK);
+        ck_assert_int_eq(posting->subject.verdict, VERDICT_SUSPENSE);
+        ck_assert(!posting->subject.suspended_now);
+}
+END_TEST
+
 START_TEST(a_reversal_that_names_another_order_than_its_payments_is_told)
 {
         static const struct {
@@ -156,4 +179,5 @@ UNIT_MAIN("subject", many_refunds_are_one_read_and_their_payments_another,
           what_names_its_order_asks_nothing, a_refunds_order_stands_in_its_registration,
           a_refunds_order_is_its_payments,
           a_reversals_payment_bears_its_own_number_before_its_parents,
+          a_failures_success_bears_its_own_number_and_its_payment_says_the_order,
           a_reversal_that_names_another_order_than_its_payments_is_told, a_payment_awaits_nothing)
