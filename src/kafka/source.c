@@ -29,12 +29,9 @@ static const struct kafka_property settings[] = {
         { "isolation.level", "read_committed" },
         { "client.id", "postonce" },
         { "partition.assignment.strategy", "range,roundrobin" },
-        /*
-         * What is fetched ahead of a backlog is memory: 64 MB by default, a megabyte of each
-         * partition at a time. But librdkafka 2.0.2 looks once a second at a queue that was full:
-         * so much, and what one fetch adds, is the most that a worker gets in a second.
-         */
-        { "queued.max.messages.kbytes", "8192" },
+        /* What is fetched ahead of a backlog is memory: 64 MB by default, a megabyte of each
+         * partition at a time. refill.c sees to it that so little is enough. */
+        { "queued.max.messages.kbytes", "2048" },
         { "max.partition.fetch.bytes", "262144" },
 };
 enum { SETTINGS = sizeof settings / sizeof settings[0] };
@@ -68,7 +65,8 @@ static enum po_class client_open(struct source *source, const struct source_opti
                 if (property_set(conf, settings[i].name, settings[i].value, error) != PO_OK)
                         return error->kind;
         }
-        if (properties_apply(conf, PROPERTY_OF_CONSUMER, options->properties,
+        if (refill_configure(conf, error) != PO_OK ||
+            properties_apply(conf, PROPERTY_OF_CONSUMER, options->properties,
                              options->properties_count, error) != PO_OK ||
             subscription_exclude(source, conf, error) != PO_OK)
                 return error->kind;
@@ -77,6 +75,7 @@ static enum po_class client_open(struct source *source, const struct source_opti
         rd_kafka_conf_set_error_cb(conf, trouble_hear);
         if (client_new(&source->client, RD_KAFKA_CONSUMER, &conf, error) != PO_OK)
                 return error->kind;
+        refill_open(source);
         source->commits = rd_kafka_queue_new(source->client);
         /* Errors, logs and commit results come with the records, on the polling thread. */
         rd_kafka_poll_set_consumer(source->client);
@@ -288,6 +287,7 @@ enum po_class source_take(struct source *source, int wait_ms, const struct recor
                 poll_batch(source, due_ms < end_ms ? due_ms : end_ms);
         } while (source->hand.count == 0 && source->trouble.kind != PO_SYSTEMIC &&
                  clock_ms() < end_ms);
+        refill_after(source, source->hand.size_bytes);
         hand_finish(&source->hand, &source->partitions);
         *count_out = source->hand.count;
         if (source->hand.count > 0) {

@@ -42,7 +42,11 @@ struct source {
 
         struct po_error trouble; /* kind PO_OK: none */
         bool fatal;              /* trouble that no probe ends */
+        bool suspected;          /* a connection broke: is a broker left? */
         int64_t next_probe_ms;
+
+        uint64_t refill_bytes; /* after so many the queue is filled up again */
+        uint64_t taken_bytes;  /* since it was */
 
         int64_t next_end_ms;
         unsigned end_hold_tries;
@@ -96,6 +100,13 @@ void flow_resume(struct source *source, int64_t now_ms);
 void flow_retry(struct source *source, struct partition *partition, const char *reason);
 /* The earliest time a hold is due, or INT64_MAX. */
 int64_t flow_due_ms(const struct source *source);
+
+/* refill.c: what is fetched ahead. */
+/* Before the client is made, then after. */
+PO_MUST_USE enum po_class refill_configure(rd_kafka_conf_t *conf, struct po_error *error);
+void refill_open(struct source *source);
+/* So much was taken out of the queue: it is filled up again when that is a good part of it. */
+void refill_after(struct source *source, size_t taken_bytes);
 
 /* offsets.c: committed offsets. */
 /* The end that was met goes with the next commit, if all before it is settled. */

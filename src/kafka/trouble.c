@@ -37,7 +37,8 @@ void trouble_clear(struct source *source)
 
 void trouble_probe(struct source *source, int64_t now_ms)
 {
-        if (source->trouble.kind == PO_OK || source->fatal || now_ms < source->next_probe_ms)
+        bool asks = source->trouble.kind != PO_OK || source->suspected;
+        if (!asks || source->fatal || now_ms < source->next_probe_ms)
                 return;
         char text[REASON_BYTES];
         const char *culprit;
@@ -53,11 +54,25 @@ void trouble_probe(struct source *source, int64_t now_ms)
                 snprintf(text, sizeof text, "group: %s", rd_kafka_err2str(code));
         }
         source->next_probe_ms = clock_ms() + PROBE_EVERY_MS;
+        source->suspected = code != RD_KAFKA_RESP_ERR_NO_ERROR;
         /* An answer, even "no such topic", says more than the failed login before it. */
         if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
                 trouble_clear(source);
-        else if (kafka_class(code) == PO_SYSTEMIC)
+        else if (kafka_class(code) == PO_SYSTEMIC || source->trouble.kind == PO_OK)
                 trouble_note(source, code, text);
+}
+
+/*
+ * A connection broke. librdkafka says when the last one did, but not always: it counts brokers, of
+ * which the group's coordinator is one that loses its address meanwhile (2.0.2). So the brokers are
+ * asked.
+ */
+static void suspect(struct source *source)
+{
+        if (source->suspected || source->trouble.kind != PO_OK)
+                return;
+        source->suspected = true;
+        source->next_probe_ms = clock_ms() + PROBE_EVERY_MS;
 }
 
 /*
@@ -78,6 +93,8 @@ void trouble_hear(rd_kafka_t *client, int code, const char *reason, void *opaque
                 trouble_note(source, code, reason);
                 return;
         }
+        if (kafka_class(code) == PO_TRANSIENT)
+                suspect(source);
         char quoted[REASON_BYTES];
         log_event(code == RD_KAFKA_RESP_ERR__MAX_POLL_EXCEEDED ? LOG_LEVEL_WARN : LOG_LEVEL_DEBUG,
                   "kafka_error", "code=%s reason=%s", rd_kafka_err2name((rd_kafka_resp_err_t)code),

@@ -1,6 +1,7 @@
 #include "kafka/source.h"
 
 #include "../support/mock_kafka.h"
+#include "kafka/source_internal.h"
 #include "unit.h"
 
 static struct po_error error;
@@ -41,6 +42,41 @@ START_TEST(all_brokers_down_is_transient_and_ends_when_one_is_back)
                 if (source_take(source, 50, &records, &count, &error) != PO_OK)
                         ck_assert_int_eq(error.kind, PO_TRANSIENT);
         ck_assert_uint_eq(count, 1);
+        world_source_close(source);
+        world_close(&world);
+}
+END_TEST
+
+/* What librdkafka says of one connection; that it was the last one, it can forget to say. */
+static void break_a_connection(struct source *source)
+{
+        trouble_hear(source->client, RD_KAFKA_RESP_ERR__TRANSPORT, "Disconnected", source);
+}
+
+START_TEST(a_broken_connection_is_trouble_only_where_no_broker_answers)
+{
+        enum { SLOW_MS = 5000 }; /* longer than a probe waits */
+        struct world world = world_open(1);
+        world_produce(&world, 0, 0, 2);
+        struct source *source = world_source(&world, 1);
+        const struct record *records = NULL;
+        ck_assert_uint_eq(world_take(source, WORLD_WAIT_MS, &records), 1);
+        break_a_connection(source);
+        ck_assert(source->suspected);
+        ck_assert_uint_eq(world_take(source, WORLD_WAIT_MS, &records), 1);
+        int64_t end_ms = clock_ms() + WORLD_WAIT_MS;
+        while (source->suspected && clock_ms() < end_ms) {
+                size_t count;
+                ck_assert_int_eq(source_take(source, 50, &records, &count, &error), PO_OK);
+        }
+        ck_assert(!source->suspected);
+
+        rd_kafka_mock_broker_set_rtt(world.mock, 1, SLOW_MS);
+        break_a_connection(source);
+        ck_assert(becomes(source, PO_TRANSIENT));
+        rd_kafka_mock_broker_set_rtt(world.mock, 1, 0);
+        ck_assert(becomes(source, PO_OK));
+        ck_assert(!source->suspected);
         world_source_close(source);
         world_close(&world);
 }
@@ -93,5 +129,6 @@ START_TEST(a_commit_that_is_not_allowed_is_systemic)
 END_TEST
 
 UNIT_MAIN("trouble", all_brokers_down_is_transient_and_ends_when_one_is_back,
+          a_broken_connection_is_trouble_only_where_no_broker_answers,
           a_topic_that_does_not_exist_is_systemic_until_it_does,
           a_commit_that_is_not_allowed_is_systemic)
