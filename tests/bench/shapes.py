@@ -1,8 +1,9 @@
 """Shapes of load: the plain one, and those that are hard on one place. Each publishes, drains and verifies."""
 import collections
 import random
+import tempfile
 
-from bench import drain, encode, message, messages, padding, product_round, steady_rate
+from bench import World, drain, encode, message, messages, padding, product_round, steady_rate
 
 Shape = collections.namedtuple("Shape", "run world what")
 ORDER = {"from": ["PENDING_PAY"], "to": "PAID", "already": ["PAID", "SHIPPED"]}
@@ -13,6 +14,16 @@ WORLD = {"events": {"PAYMENT_RECEIVED": {"order": ORDER, "otherwise": "suspense"
 def plain(world, count, workers):
     values, distinct = messages(count)
     return product_round(world, values, distinct, workers)
+
+
+def warm_up(services, db, count, workers):
+    """A round that is not counted: a server that has just started takes a fifth more for the first one."""
+    with tempfile.TemporaryDirectory(prefix="postonce-bench-") as directory:
+        world = World(directory, services, db, **WORLD)
+        try:
+            plain(world, count, workers)
+        finally:
+            world.close()
 
 
 def all_duplicates(world, count, workers):
