@@ -383,6 +383,24 @@ void decoder_events(const struct decoder *decoder,
         }
 }
 
+static bool profile_has_label(const struct profile *profile, const char *label)
+{
+        if (strcmp(profile->channel, label) == 0)
+                return true;
+        for (size_t i = 0; i < profile->label.names_count; i++)
+                if (strcmp(profile->label.names[i].word, label) == 0)
+                        return true;
+        return false;
+}
+
+bool decoder_has_label(const struct decoder *decoder, const char *label)
+{
+        for (size_t i = 0; i < decoder->profiles_count; i++)
+                if (profile_has_label(decoder->profiles[i], label))
+                        return true;
+        return false;
+}
+
 void decoder_unverified(const struct decoder *decoder,
                         void (*each)(void *context, const char *channel, const char *missing),
                         void *context)

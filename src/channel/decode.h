@@ -53,6 +53,9 @@ void decoder_events(const struct decoder *decoder,
                     void (*each)(void *context, const char *channel, const char *event),
                     void *context);
 
+/* Whether keys can carry this label: a profile's channel, or a word of its map of labels. */
+bool decoder_has_label(const struct decoder *decoder, const char *label);
+
 /*
  * Every shape of a profile whose bodies are believed without a signature, for `check` and `run`;
  * missing: the key that is not configured ("${env:NAME}"), or NULL where the profile has no verify.

@@ -18,6 +18,8 @@
 #include "kafka/topics.h"
 #include "ledger/grants.h"
 #include "ledger/machine.h"
+#include "ledger/outbox.h"
+#include "relay/route.h"
 
 /* What was looked at, what was found, what mends it. */
 struct report {
@@ -179,7 +181,7 @@ static void check_letters(struct report *report, const struct settings *settings
                           const struct topic_facts *letters, const struct topic_facts *sources)
 {
         char finding[TOPIC_BYTES + 64];
-        if (settings->dead_letter.topic == NULL) {
+        if (letters == NULL) {
                 report_warning(report, "dead letters", "no dead_letter.topic",
                                "without one a record that cannot be posted HOLDS its partition");
                 return;
@@ -204,28 +206,83 @@ static void check_topic(struct report *report, const struct topic_facts *topic)
                 report_error(report, "topics", finding, "create the topic");
 }
 
+/* Records are held while their results cannot be written. */
+static void check_results(struct report *report, const struct topic_facts *results)
+{
+        char finding[TOPIC_BYTES + 64];
+        snprintf(finding, sizeof finding, "%s: %d partitions", results->name, results->partitions);
+        if (results->exists)
+                report_ok(report, "results", finding);
+        else
+                report_error(report, "results", finding,
+                             "create the topic of results.topic: without it every record is held");
+}
+
+/* Whoever reads the outbox by other means than `relay` needs no topic: how check ends stays. */
+static void check_outbox(struct report *report, const struct topic_facts *outbox)
+{
+        char finding[TOPIC_BYTES + 64];
+        snprintf(finding, sizeof finding, "%s: %d partitions", outbox->name, outbox->partitions);
+        if (outbox->exists)
+                report_ok(report, "outbox", finding);
+        else
+                table_row(report->table, "outbox", "note", finding,
+                          "create the topic before `postonce relay` is to publish there");
+}
+
+/* What the brokers are asked for: every source, then what is written to. */
+struct asked {
+        struct topic_facts *facts;
+        size_t count;
+        struct topic_facts *letters, *results, *outbox; /* NULL: not configured */
+};
+
+static struct topic_facts *ask_for(struct asked *asked, const char *name)
+{
+        if (name == NULL)
+                return NULL;
+        struct topic_facts *facts = &asked->facts[asked->count++];
+        facts->name = name;
+        return facts;
+}
+
+static enum po_class ask(const struct settings *settings, struct asked *asked,
+                         struct po_error *error)
+{
+        enum { WRITTEN_TO = 3 };
+        static char outbox[TOPIC_BYTES];
+        asked->facts = calloc(settings->topics.count + WRITTEN_TO, sizeof *asked->facts);
+        if (asked->facts == NULL)
+                return po_fail(error, PO_SYSTEMIC, 0, "out of memory for topics");
+        for (size_t i = 0; i < settings->topics.count; i++)
+                ask_for(asked, settings->topics.items[i].name);
+        asked->letters = ask_for(asked, settings->dead_letter.topic);
+        asked->results = ask_for(asked, settings->results.topic);
+        if (route_topic(settings->outbox.topic, OUTBOX_AGGREGATE, outbox))
+                asked->outbox = ask_for(asked, outbox);
+        return topics_describe(settings->kafka.items, settings->kafka.count,
+                               settings->dead_letter.topic, asked->facts, asked->count, error);
+}
+
 static void check_broker(struct report *report, const struct settings *settings)
 {
         struct po_error error;
-        size_t count = settings->topics.count;
-        CLEANUP(cleanup_free) struct topic_facts *facts = calloc(count + 1, sizeof *facts);
-        if (facts == NULL)
-                return;
-        for (size_t i = 0; i < count; i++)
-                facts[i].name = settings->topics.items[i].name;
-        bool letters = settings->dead_letter.topic != NULL;
-        if (letters)
-                facts[count].name = settings->dead_letter.topic;
-        if (topics_describe(settings->kafka.items, settings->kafka.count,
-                            settings->dead_letter.topic, facts, count + letters, &error) != PO_OK) {
+        struct asked asked = { 0 };
+        if (ask(settings, &asked, &error) != PO_OK) {
                 report_error(report, "broker", error.text,
                              kafka_mend(error.code)[0] != '\0' ? kafka_mend(error.code)
                                                                : "as the finding says");
+                free(asked.facts);
                 return;
         }
-        for (size_t i = 0; i < count; i++)
-                check_topic(report, &facts[i]);
-        check_letters(report, settings, &facts[count], facts);
+        for (size_t i = 0; i < settings->topics.count; i++)
+                check_topic(report, &asked.facts[i]);
+        check_letters(report, settings, asked.letters, asked.facts);
+        if (asked.results != NULL)
+                check_results(report, asked.results);
+        if (asked.outbox != NULL)
+                check_outbox(report, asked.outbox);
+        free(asked.facts);
 }
 
 static int check_all(struct settings *settings, enum table_format format)

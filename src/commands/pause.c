@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "channel/decode.h"
 #include "commands/command.h"
 #include "commands/desk_command.h"
 
@@ -22,12 +23,30 @@ static bool is_label(const char *text)
         return length > 0 && length < PO_CHANNEL_BYTES && text[length] == '\0';
 }
 
+/* A word mistyped in a hurry pauses nothing: said, not refused, since the workers' profiles may be
+ * others. */
+static void note_unknown(const struct settings *settings, const char *channel)
+{
+        struct po_error error;
+        struct decoder *decoder = NULL;
+        if (decoder_open(&decoder, settings->directory, settings->channels.items,
+                         settings->channels.count, &error) != PO_OK)
+                fprintf(stderr, "postonce: whether a profile makes %s is not known: %s\n", channel,
+                        error.text);
+        else if (!decoder_has_label(decoder, channel))
+                fprintf(stderr, "postonce: no profile makes %s: is it spelt as in the keys?\n",
+                        channel);
+        decoder_close(decoder);
+}
+
 static enum po_class act(struct desk *desk, struct po_error *error)
 {
         const struct pause_command *command = desk->own;
         const char *channel = command->channel != NULL ? command->channel : PAUSE_ALL;
         if (command->act(desk->db, &desk->sql, channel, desk->who, desk->why, error) != PO_OK)
                 return error->kind;
+        if (command->channel != NULL)
+                note_unknown(desk->settings, channel);
         printf("%s %s\n", channel[0] != '\0' ? channel : "intake", command->done);
         return PO_OK;
 }

@@ -37,6 +37,20 @@ def test_topics_that_do_not_exist_are_errors(postonce):
     assert "no-such-dlt" in found["dead letters", "error"]["finding"]
 
 
+def test_topics_that_are_written_to_are_looked_at(postonce, kafka):
+    postonce.migrate()
+    results, outbox = f"{postonce.topic}-results", f"{postonce.topic}-outbox"
+    postonce.configure({"results": {"topic": results}, "outbox": {"topic": outbox}})
+    status, found = findings(postonce)
+    assert status == 1
+    assert results in found["results", "error"]["finding"] and "create the topic" in found["results", "error"]["mend"]
+    assert outbox in found["outbox", "note"]["finding"]
+    kafka.topic(name=results)
+    kafka.topic(name=outbox)
+    _, found = findings(postonce)
+    assert results in found["results", "ok"]["finding"] and outbox in found["outbox", "ok"]["finding"]
+
+
 def test_check_changes_nothing(postonce, kafka, db):
     postonce.migrate()
     before = {table: db.value(f"SELECT COUNT(*) FROM {table}") for table in db.tables()}

@@ -134,6 +134,14 @@ def test_running_workers_all_see_the_pause_of_a_channel_and_its_resume(ledger, d
     assert [worker.stop() for worker in workers] == [DONE, DONE] and books.count(db, "parked") == 0
 
 
+def test_a_label_that_no_profile_makes_is_told(ledger, db):
+    ledger.run("migrate")
+    for command in (pause, resume):
+        assert "no profile" not in command(ledger, "--channel", "WECHAT").stderr
+        told = command(ledger, "--channel", "WECHT")
+        assert "makes WECHT" in told.stderr and told.stdout.startswith("WECHT ")
+
+
 def test_the_resume_of_one_channel_leaves_what_another_parked(ledger, db):
     ledger.configure(NEVER)
     pause(ledger, "--channel", "WECHAT")

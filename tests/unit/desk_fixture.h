@@ -16,10 +16,12 @@ static struct unit_capture capture;
 static int opened;
 static int opening_code = EXIT_DONE;
 
-/* The desk of the tests' own: no configuration, the fake database. */
+/* The desk of the tests' own: an empty configuration, the fake database. */
 int desk_open(struct desk *desk)
 {
+        static struct settings settings;
         opened++;
+        desk->settings = &settings;
         desk->db = db;
         snprintf(desk->who, sizeof desk->who, "ann");
         return opening_code;

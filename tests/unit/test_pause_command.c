@@ -34,6 +34,17 @@ START_TEST(a_channel_is_paused_and_resumed_alone)
 }
 END_TEST
 
+START_TEST(a_label_that_no_profile_makes_is_told_and_paused_all_the_same)
+{
+        db = fake_db_open();
+        ck_assert_int_eq(typed(STDERR_FILENO, command_pause, "pause", "--channel", "WECHT", "--why",
+                               "wrong amounts"),
+                         EXIT_DONE);
+        unit_assert_in(capture.text, "no profile makes WECHT");
+        ck_assert_uint_eq(fake_count("INSERT INTO pause"), 1);
+}
+END_TEST
+
 START_TEST(what_is_no_label_pauses_neither_nothing_nor_everything)
 {
         static const char *const labels[] = { "",        "wechat",
@@ -76,5 +87,6 @@ END_TEST
 
 UNIT_MAIN("pause_command", without_a_channel_the_whole_intake_is_meant,
           a_channel_is_paused_and_resumed_alone,
+          a_label_that_no_profile_makes_is_told_and_paused_all_the_same,
           what_is_no_label_pauses_neither_nothing_nor_everything, without_a_reason_nothing_is_done,
           what_fails_is_said_and_is_no_success)
