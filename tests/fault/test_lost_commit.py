@@ -9,11 +9,11 @@ OUTCOME = r"^INSERT INTO outcome "
 BALANCE = r"^(INSERT INTO|UPDATE) balance\b"
 
 
-def begin(postonce, proxy):
-    """Notifications for about a dozen batches; returns (worker's port, payments). The worker is not started."""
+def begin(postonce, proxy, batch=50):
+    """Notifications for several batches; returns (worker's port, payments). The worker is not started."""
     port = free_port()
     postonce.configure({"mysql": {"host": proxy.host, "port": proxy.port}, "http": {"port": port},
-                        "batch": {"max_records": 50},
+                        "batch": {"max_records": batch},
                         "kafka": {"session.timeout.ms": 1000, "heartbeat.interval.ms": 200}})
     postonce.migrate()
     payments = flood.payments(COUNT)
@@ -74,6 +74,18 @@ def test_commit_lost_five_times_in_a_row_is_posted_and_counted_once(postonce, db
     worker = strike(postonce, traps[-1])
     assert all(trap.struck.is_set() for trap in traps)
     finish(postonce, worker, port, payments)
+
+
+@pytest.mark.both_databases
+@pytest.mark.parametrize("nth", [1, 2], ids=["of claims", "of their posting"])
+@pytest.mark.parametrize("action", ["drop_reply", "drop_query"])
+def test_commit_of_a_batch_whose_claims_are_several_statements_is_posted_and_counted_once(postonce, db, proxy, action, nth):
+    port, payments = begin(postonce, proxy, batch=300)
+    trap = getattr(proxy, action)(r"^COMMIT", nth=nth)
+    worker = strike(postonce, trap)
+    finish(postonce, worker, port, payments)
+    # 64 claims and fewer are one statement without a COMMIT: then the first one was another's.
+    assert db.value("SELECT MAX(turn) FROM outcome WHERE settled_at = (SELECT MIN(settled_at) FROM outcome)") >= 64
 
 
 @pytest.mark.partitions(1)

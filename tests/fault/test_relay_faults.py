@@ -101,3 +101,44 @@ def test_database_connection_lost_after_the_commit_the_rows_are_marked_and_not_t
     postonce.wait_for(lambda: relay.unpublished(db) == 0, "everything is marked", 60)
     assert active.stop() == 0
     assert_nothing_is_lost(postonce, topic)
+
+
+def freeze_in_flight(postonce, point, **changes):
+    """A relay that stands still at that point of its first transaction, and its topic."""
+    topic = begin(postonce, **changes)
+    active = postonce.start(command="relay", failpoints=f"{point}=freeze@1")
+    flood.wait_for_strike(postonce, active, point, "freeze")
+    postonce.wait_for(active.is_frozen, "the relay is frozen")
+    assert relay.unpublished(postonce.db) == ROWS, "nothing was in flight"
+    return active, topic
+
+
+@pytest.mark.parametrize("point", ("relay.read", "courier.sent", "relay.committed"))
+def test_broker_killed_there_the_same_relay_tells_the_rest(postonce, db, kafka, point):
+    active, topic = freeze_in_flight(postonce, point)
+    if point == "courier.sent":
+        assert relay.told(kafka, topic) == [], "it was committed already"
+    broker = kafka.servers[0]
+    broker.kill()
+    active.thaw()
+    postonce.wait_for(lambda: "event=outage" in active.log_text(), "the relay meets the outage", 60)
+    assert active.alive()
+    broker.start()
+    postonce.wait_for(lambda: relay.unpublished(db) == 0, "the same relay tells everything", 60)
+    assert active.stop() == 0
+    assert_nothing_is_lost(postonce, topic)
+
+
+@pytest.mark.both_databases
+@pytest.mark.parametrize("point", ("relay.read", "courier.sent"))
+def test_database_killed_there_what_was_told_is_marked_and_not_told_again(postonce, db, kafka, point):
+    active, topic = freeze_in_flight(postonce, point)
+    db.server.kill()
+    active.thaw()
+    postonce.wait_for(lambda: "event=outage" in active.log_text(), "the relay meets the outage")
+    assert active.alive()
+    postonce.wait_for(lambda: len(relay.told(kafka, topic)) == ROWS_A_TRANSACTION, "Kafka has what it had in hand")
+    db.server.start()
+    postonce.wait_for(lambda: relay.unpublished(db) == 0, "the same relay marks them and tells the rest", 60)
+    assert active.stop() == 0
+    assert_nothing_is_lost(postonce, topic)
