@@ -3,6 +3,7 @@
 All run under tests/with-services; `inside_services` starts it where it is not running. Rates are of the steady part:
 from the moment a tenth is settled until nine tenths are, by the database's own clock, for everything that is compared.
 """
+import contextlib
 import json
 import os
 import pathlib
@@ -11,6 +12,7 @@ import random
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -163,6 +165,23 @@ class World:
     def close(self):
         self.db.drop()
         self.kafka.delete_all()
+
+
+@contextlib.contextmanager
+def opened(services, db_name, **settings):
+    """A World that is gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="postonce-bench-") as directory:
+        world = World(directory, services, db_name, **settings)
+        try:
+            yield world
+        finally:
+            world.close()
+
+
+def rotated(parts, number):
+    """Every round begins with another one: what follows hard work finds the machine slower."""
+    first = number % len(parts)
+    return parts[first:] + parts[:first]
 
 
 # ---- figures of processes

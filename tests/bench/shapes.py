@@ -1,9 +1,8 @@
 """Shapes of load: the plain one, and those that are hard on one place. Each publishes, drains and verifies."""
 import collections
 import random
-import tempfile
 
-from bench import World, drain, encode, message, messages, padding, product_round, steady_rate
+from bench import drain, encode, message, messages, opened, padding, product_round, steady_rate
 
 Shape = collections.namedtuple("Shape", "run world what")
 ORDER = {"from": ["PENDING_PAY"], "to": "PAID", "already": ["PAID", "SHIPPED"]}
@@ -18,12 +17,8 @@ def plain(world, count, workers):
 
 def warm_up(services, db, count, workers):
     """A round that is not counted: a server that has just started takes a fifth more for the first one."""
-    with tempfile.TemporaryDirectory(prefix="postonce-bench-") as directory:
-        world = World(directory, services, db, **WORLD)
-        try:
-            plain(world, count, workers)
-        finally:
-            world.close()
+    with opened(services, db, **WORLD) as world:
+        plain(world, count, workers)
 
 
 def all_duplicates(world, count, workers):
