@@ -206,28 +206,20 @@ static void check_topic(struct report *report, const struct topic_facts *topic)
                 report_error(report, "topics", finding, "create the topic");
 }
 
-/* Records are held while their results cannot be written. */
-static void check_results(struct report *report, const struct topic_facts *results)
+/* A topic that is written to: needed, or of use to some. */
+static void check_target(struct report *report, const char *area, const struct topic_facts *topic,
+                         bool needed, const char *mend)
 {
         char finding[TOPIC_BYTES + 64];
-        snprintf(finding, sizeof finding, "%s: %d partitions", results->name, results->partitions);
-        if (results->exists)
-                report_ok(report, "results", finding);
+        if (topic == NULL)
+                return;
+        snprintf(finding, sizeof finding, "%s: %d partitions", topic->name, topic->partitions);
+        if (topic->exists)
+                report_ok(report, area, finding);
+        else if (needed)
+                report_error(report, area, finding, mend);
         else
-                report_error(report, "results", finding,
-                             "create the topic of results.topic: without it every record is held");
-}
-
-/* Whoever reads the outbox by other means than `relay` needs no topic: how check ends stays. */
-static void check_outbox(struct report *report, const struct topic_facts *outbox)
-{
-        char finding[TOPIC_BYTES + 64];
-        snprintf(finding, sizeof finding, "%s: %d partitions", outbox->name, outbox->partitions);
-        if (outbox->exists)
-                report_ok(report, "outbox", finding);
-        else
-                table_row(report->table, "outbox", "note", finding,
-                          "create the topic before `postonce relay` is to publish there");
+                table_row(report->table, area, "note", finding, mend);
 }
 
 /* What the brokers are asked for: every source, then what is written to. */
@@ -278,10 +270,11 @@ static void check_broker(struct report *report, const struct settings *settings)
         for (size_t i = 0; i < settings->topics.count; i++)
                 check_topic(report, &asked.facts[i]);
         check_letters(report, settings, asked.letters, asked.facts);
-        if (asked.results != NULL)
-                check_results(report, asked.results);
-        if (asked.outbox != NULL)
-                check_outbox(report, asked.outbox);
+        check_target(report, "results", asked.results, true,
+                     "create the topic of results.topic: without it every record is held");
+        /* Whoever reads the outbox by other means needs no topic: how check ends stays. */
+        check_target(report, "outbox", asked.outbox, false,
+                     "create the topic before `postonce relay` is to publish there");
         free(asked.facts);
 }
 

@@ -23,7 +23,7 @@ from support.database import Database  # noqa: E402
 from support.servers import STATE_VARIABLE, Services  # noqa: E402
 from support.topics import Kafka  # noqa: E402
 
-MERCHANTS, PARTITIONS, BATCH = 100, 4, 500
+MERCHANTS, PARTITIONS, BATCH = 100, 4, 2000
 FIRST_TXN = 7894002680000000000
 BUILD = pathlib.Path(os.environ.get("POSTONCE_BENCH_BUILD") or ROOT / "build-bench")
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -133,7 +133,7 @@ class World:
                                    self.kafka.topic(1, name=f"{self.topic}.DLT"), self.db, password)
         post = [{"debit": "channel:clearing", "credit": "merchant:{channel}:payable", "amount": "amount"}]
         base = configuration.merge(base, {"channels": profiles, "events": {"PAYMENT_RECEIVED": {"post": post}},
-                                          "log": {"level": "warn"},
+                                          "log": {"level": "warn"}, "batch": {"max_records": BATCH},
                                           "dead_letter": {"max_per_minute": 1_000_000}})
         # Not the tests' quick time-outs: what a pool is run with.
         # Only that all share the work within a second, not three: a small backlog would be over by then.

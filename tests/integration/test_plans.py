@@ -16,7 +16,7 @@ from support.worker import notification
 
 pytestmark = pytest.mark.both_databases
 
-ASKED = 500
+ASKED, LARGEST = 500, 5000  # batch.max_records: what these tests work with, and the most that it may be
 SIZES = [1, 600, 2000, 1_000_000]
 CLAIM_ROWS_MAX = 30_000  # they have a second key to fill; the optimizer has long decided by then
 FILL_LIMIT_S = 60
@@ -47,6 +47,13 @@ def capture(ledger, db, proxy):
     for table in ("claim", "outcome", "entry", "outbox", "balance", "account", "payment_order"):
         db.execute(f"DELETE FROM {table}")
     return Statements([trap.text for trap in session], lock_orders, read_fresh, read_claims, move_orders)
+
+
+def widened(text, values):
+    """The statement of a batch with other values in its list: of the largest batch that may be configured."""
+    text, lists = re.subn(r" IN \([^()]*\)", " IN ('" + "','".join(values) + "')", text)
+    assert lists == 1, text[:300]
+    return text
 
 
 def moves_of(statements, numbers):
@@ -153,6 +160,9 @@ def test_the_locking_read_and_the_update_of_orders_go_by_primary_key(ledger, db,
             found = check_by_key(connection, statements.lock_orders,
                                  {"payment_order": ("PRIMARY", ("range", "const", "eq_ref"))}, ASKED)
             assert found == expected
+            most = widened(statements.lock_orders, map(number, range(1, LARGEST + 1)))
+            assert check_by_key(connection, most, {"payment_order": ("PRIMARY", ("range", "const", "eq_ref"))},
+                                LARGEST) == min(size, LARGEST)
             if size < ASKED:
                 continue
             text, count = moves_of(statements, range(1, size))

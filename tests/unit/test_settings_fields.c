@@ -32,7 +32,7 @@ START_TEST(defaults_are_those_of_the_reference)
         ck_assert_int_eq(settings->mysql.wait_timeout_ms, 30000);
         ck_assert_ptr_null(settings->mysql.password);
         ck_assert_ptr_null(settings->mysql.tls_ca);
-        ck_assert_int_eq(settings->batch.max_records, 500);
+        ck_assert_int_eq(settings->batch.max_records, 2000);
         ck_assert_ptr_null(settings->dead_letter.topic);
         ck_assert_int_eq(settings->dead_letter.attempts, 5);
         ck_assert_int_eq(settings->dead_letter.max_per_minute, 600);
