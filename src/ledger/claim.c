@@ -106,12 +106,13 @@ static enum po_class insert_claims(struct claims *claims, size_t count, struct p
 {
         const unsigned char *maker =
                 claims->attempts != NULL ? attempts_maker(claims->attempts) : NULL;
-        claim_rows_reset(claims->rows);
+        if (claim_rows_begin(claims->rows, count, error) != PO_OK)
+                return error->kind;
         for (size_t first = 0, end; first < count; first = end) {
                 end = claims_group_end(claims, first, count);
                 claim_rows_add(claims->rows, claims->sorted[first], end - first, maker);
         }
-        return claim_rows_insert(claims->rows, error);
+        return claim_rows_end(claims->rows, error);
 }
 
 /* From here on the sorted postings tell by their claim_id which of them are decided. */

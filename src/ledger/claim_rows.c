@@ -29,6 +29,7 @@ static const struct bulk_form STRICT = { .insert = INSERT ", made_by) VALUES ",
 struct claim_rows {
         struct db *db;
         struct bulk *bulk;
+        bool in_transaction;
 };
 
 enum po_class claim_rows_open(struct claim_rows **rows_out, struct db *db, bool strict,
@@ -50,9 +51,11 @@ void claim_rows_close(struct claim_rows *rows)
         free(rows);
 }
 
-void claim_rows_reset(struct claim_rows *rows)
+enum po_class claim_rows_begin(struct claim_rows *rows, size_t most, struct po_error *error)
 {
-        bulk_reset(rows->bulk);
+        bulk_begin(rows->bulk, NULL);
+        rows->in_transaction = most > BULK_SOME; /* fewer are one statement in any case */
+        return rows->in_transaction ? db_begin(rows->db, error) : PO_OK;
 }
 
 void claim_rows_add(struct claim_rows *rows, const struct posting *posting, size_t deliveries,
@@ -82,25 +85,17 @@ void claim_rows_add(struct claim_rows *rows, const struct posting *posting, size
                 bulk_binary(bulk, maker, MAKER_BYTES);
 }
 
-/* Several statements are one commit. Its answer lost, they are sent again, like a single one. */
-static enum po_class run_in_transaction(struct claim_rows *rows, struct po_error *error)
+enum po_class claim_rows_end(struct claim_rows *rows, struct po_error *error)
 {
-        if (db_begin(rows->db, error) != PO_OK)
-                return error->kind;
-        enum po_class kind = bulk_run(rows->bulk, NULL, error);
+        enum po_class kind = bulk_end(rows->bulk, error);
+        if (!rows->in_transaction)
+                return kind;
         if (kind == PO_OK)
                 kind = PO_FAILPOINT("claim.before_commit");
         kind = db_end(rows->db, kind, error);
-        if (kind == PO_UNCERTAIN)
+        if (kind == PO_UNCERTAIN) /* sent again, like a statement whose answer is lost */
                 kind = error->kind = PO_TRANSIENT;
         return kind;
-}
-
-enum po_class claim_rows_insert(struct claim_rows *rows, struct po_error *error)
-{
-        if (bulk_statements(bulk_rows(rows->bulk)) > 1)
-                return run_in_transaction(rows, error);
-        return bulk_run(rows->bulk, NULL, error);
 }
 
 /* How many a statement inserted: those count one, updated ones two. */

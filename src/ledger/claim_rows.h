@@ -15,15 +15,18 @@ PO_MUST_USE enum po_class claim_rows_open(struct claim_rows **rows_out, struct d
                                           struct po_error *error);
 void claim_rows_close(struct claim_rows *rows); /* takes NULL */
 
-void claim_rows_reset(struct claim_rows *rows);
+/*
+ * claim_rows_begin(), claim_rows_add() of each key ascending (another order could deadlock),
+ * claim_rows_end(): they are inserted, or their deliveries counted where they are there; committed.
+ * Rows may be sent while they are added. most: no more than so many will be. If begin succeeds,
+ * end must follow. TRANSIENT also when COMMIT's answer is lost: it is sent again.
+ */
+PO_MUST_USE enum po_class claim_rows_begin(struct claim_rows *rows, size_t most,
+                                           struct po_error *error);
 /* The key of a posting, brought by so many records of the batch. maker: MAKER_BYTES, iff strict. */
 void claim_rows_add(struct claim_rows *rows, const struct posting *posting, size_t deliveries,
                     const unsigned char *maker);
-/*
- * Inserts them, added ascending by key (another order could deadlock), or counts the deliveries of
- * those that are there; committed. TRANSIENT also when COMMIT's answer is lost: it is sent again.
- */
-PO_MUST_USE enum po_class claim_rows_insert(struct claim_rows *rows, struct po_error *error);
+PO_MUST_USE enum po_class claim_rows_end(struct claim_rows *rows, struct po_error *error);
 
 /*
  * Writes the condition that finds what the last insert made, by `c.id`; false: too few for a read

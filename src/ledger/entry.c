@@ -261,13 +261,13 @@ enum po_class entries_insert(struct entries *entries, struct db *db, struct sql 
         entries->at_border = false;
         if (read_reversed(entries, db, sql, postings, count, error) != PO_OK)
                 return error->kind;
-        bulk_reset(entries->rows);
+        bulk_begin(entries->rows, NULL);
         for (size_t i = 0; i < count; i++)
                 if ((postings[i]->verdict == VERDICT_POSTED ||
                      postings[i]->verdict == VERDICT_SUSPENSE) &&
                     add_posting(entries, postings[i], error) != PO_OK)
                         return error->kind;
-        if (bulk_run(entries->rows, NULL, error) != PO_OK)
+        if (bulk_end(entries->rows, error) != PO_OK)
                 return po_within(error, "write %zu entries", entries->changes_count);
         return PO_OK;
 }

@@ -128,12 +128,12 @@ static void add_move(struct bulk *bulk, const struct order *order)
 static enum po_class move_from(struct bulk *bulk, const struct order *orders, size_t count,
                                const char *status_read, struct po_error *error)
 {
-        bulk_reset(bulk);
+        bulk_begin(bulk, status_read);
         for (size_t i = 0; i < count; i++)
                 if (orders[i].moved && strcmp(orders[i].status_read, status_read) == 0)
                         add_move(bulk, &orders[i]);
         size_t moves = bulk_rows(bulk);
-        if (bulk_run(bulk, status_read, error) != PO_OK)
+        if (bulk_end(bulk, error) != PO_OK)
                 return po_within(error, "move %zu orders", moves);
         if (bulk_affected(bulk) != moves * ROWS_COUNTED_MOVED)
                 return po_fail(error, PO_BUG, 0,

@@ -12,7 +12,7 @@
 #define OUTBOX_AGGREGATE "order" /* aggregatetype of every row */
 
 extern const struct bulk_form OUTBOX_FORM;
-/* One row more for bulk_run(). bulk: of OUTBOX_FORM. type: the rule's outbox word; status: the
+/* One row more. bulk: of OUTBOX_FORM. type: the rule's outbox word; status: the
  * order's new state, or "" when no order moved. */
 void outbox_add(struct bulk *bulk, const struct posting *posting, const char *type,
                 const char *status);

@@ -117,13 +117,13 @@ enum po_class outcomes_insert(struct outcomes *outcomes, struct posting *const *
         char now[OUTCOME_TIME_BYTES] = "";
         if (!is_one && read_clock(outcomes->db, now, error) != PO_OK)
                 return error->kind;
-        bulk_reset(bulk);
+        bulk_begin(bulk, NULL);
         for (size_t i = 0; i < count; i++) {
                 add_outcome(bulk, postings[i]);
                 if (!is_one)
                         bulk_text(bulk, now);
         }
-        if (bulk_run(bulk, NULL, error) != PO_OK)
+        if (bulk_end(bulk, error) != PO_OK)
                 return po_within(error, "settle %zu claims", count);
         return PO_OK;
 }

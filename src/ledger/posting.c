@@ -282,14 +282,14 @@ static void find_unblocked(struct ledger *ledger)
 
 static enum po_class insert_outbox(struct ledger *ledger, struct po_error *error)
 {
-        bulk_reset(ledger->outbox);
+        bulk_begin(ledger->outbox, NULL);
         for (size_t i = 0; i < ledger->set_count; i++) {
                 const struct posting *posting = ledger->set[i];
                 if (posting->verdict == VERDICT_POSTED && posting->rule->outbox[0] != '\0' &&
                     !posting->silent)
                         outbox_add(ledger->outbox, posting, posting->rule->outbox, posting->status);
         }
-        if (bulk_run(ledger->outbox, NULL, error) != PO_OK)
+        if (bulk_end(ledger->outbox, error) != PO_OK)
                 return po_within(error, "write %zu outbox rows", bulk_rows(ledger->outbox));
         return PO_OK;
 }

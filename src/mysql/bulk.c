@@ -6,23 +6,26 @@
 
 #include "mysql/prepared.h"
 
-enum { WIDTHS = 2, FIRST_VALUES = 1024, FIRST_BYTES = 16384, ENDING_MAX = 16 };
+enum { WIDTHS = 2, FIRST_BYTES = 16384, FIRST_SENT = 8, ENDING_MAX = 16 };
 
 static const size_t widths[WIDTHS] = { BULK_MANY, BULK_SOME };
 
 struct bulk {
         struct db *db;
         const struct bulk_form *form;
-        size_t row_values, ending_values;  /* '?' of each */
+        size_t row_values;                 /* '?' of a row */
         struct prepared *prepared[WIDTHS]; /* made when they are first needed */
-        struct db_value *values;           /* bytes: an offset until bulk_run() */
-        size_t count, capacity;
+        struct db_value ending[ENDING_MAX];
+        size_t ending_values;    /* '?' of the ending */
+        struct db_value *values; /* of BULK_MANY rows; bytes: an offset until they are sent */
+        size_t count;            /* of values that are not sent */
         char *bytes;
         size_t bytes_count, bytes_capacity;
-        struct sql sql;
+        struct sql sql, time;
+        size_t rows_taken; /* out of values: sent, or given up after a failure */
         struct bulk_sent *sent;
         size_t sent_count, sent_capacity;
-        bool failed; /* out of memory */
+        struct po_error error; /* the first one; nothing is sent after it */
 };
 
 static size_t count_of(const char *text, char wanted)
@@ -38,14 +41,17 @@ enum po_class bulk_open(struct bulk **bulk_out, struct db *db, const struct bulk
 {
         struct bulk *bulk = calloc(1, sizeof *bulk);
         *bulk_out = bulk;
-        if (bulk == NULL)
+        if (bulk != NULL) {
+                bulk->db = db;
+                bulk->form = form;
+                bulk->row_values = count_of(form->row, '?');
+                bulk->ending_values = count_of(form->ending, '?');
+                assert(bulk->row_values > 0 && strlen(form->types) == bulk->row_values);
+                assert(bulk->ending_values <= ENDING_MAX);
+                bulk->values = calloc(BULK_MANY * bulk->row_values, sizeof *bulk->values);
+        }
+        if (bulk == NULL || bulk->values == NULL)
                 return po_fail(error, PO_SYSTEMIC, 0, "out of memory for rows");
-        bulk->db = db;
-        bulk->form = form;
-        bulk->row_values = count_of(form->row, '?');
-        bulk->ending_values = count_of(form->ending, '?');
-        assert(bulk->row_values > 0 && strlen(form->types) == bulk->row_values);
-        assert(bulk->ending_values <= ENDING_MAX);
         return PO_OK;
 }
 
@@ -56,19 +62,31 @@ void bulk_close(struct bulk *bulk)
         for (size_t i = 0; i < WIDTHS; i++)
                 prepared_close(bulk->prepared[i]);
         sql_free(&bulk->sql);
+        sql_free(&bulk->time);
         free(bulk->values);
         free(bulk->bytes);
         free(bulk->sent);
         free(bulk);
 }
 
-void bulk_reset(struct bulk *bulk)
+void bulk_begin(struct bulk *bulk, const char *ending)
 {
-        bulk->count = bulk->bytes_count = bulk->sent_count = 0;
-        bulk->failed = false;
+        assert((ending != NULL) == (bulk->ending_values > 0));
+        for (size_t i = 0; i < bulk->ending_values; i++)
+                bulk->ending[i] = (struct db_value){ .type = DB_TEXT,
+                                                     .bytes = ending,
+                                                     .count = strlen(ending) };
+        bulk->count = bulk->bytes_count = bulk->rows_taken = bulk->sent_count = 0;
+        bulk->error.kind = PO_OK;
 }
 
-/* Room for one more element; false and failed: out of memory. */
+static void out_of_memory(struct bulk *bulk)
+{
+        if (bulk->error.kind == PO_OK)
+                po_fail(&bulk->error, PO_SYSTEMIC, 0, "out of memory for rows");
+}
+
+/* Room for so many elements; false, and the bulk has failed: out of memory. */
 static bool grow(struct bulk *bulk, void **memory, size_t *capacity, size_t needed, size_t size,
                  size_t first)
 {
@@ -79,7 +97,7 @@ static bool grow(struct bulk *bulk, void **memory, size_t *capacity, size_t need
                 wanted *= 2;
         void *moved = realloc(*memory, wanted * size);
         if (moved == NULL) {
-                bulk->failed = true;
+                out_of_memory(bulk);
                 return false;
         }
         *memory = moved;
@@ -87,15 +105,134 @@ static bool grow(struct bulk *bulk, void **memory, size_t *capacity, size_t need
         return true;
 }
 
+/* So many rows with their '?', as a statement to prepare. */
+static enum po_class open_prepared(struct bulk *bulk, size_t which)
+{
+        struct sql *sql = &bulk->sql;
+        sql_reset(sql);
+        sql_raw(sql, bulk->form->insert);
+        for (size_t i = 0; i < widths[which]; i++) {
+                sql_raw(sql, i == 0 ? "" : ",");
+                sql_raw(sql, bulk->form->row);
+        }
+        sql_raw(sql, bulk->form->ending);
+        if (prepared_open(&bulk->prepared[which], bulk->db, sql, &bulk->error) == PO_OK)
+                return PO_OK;
+        prepared_close(bulk->prepared[which]);
+        bulk->prepared[which] = NULL;
+        return bulk->error.kind;
+}
+
+static void write_value(struct sql *sql, const struct db_value *value)
+{
+        if (value->is_null)
+                sql_raw(sql, "NULL");
+        else if (value->type == DB_INTEGER)
+                sql_integer(sql, value->integer);
+        else
+                sql_text_bytes(sql, value->bytes, value->count);
+}
+
+/* A form's piece with its '?' filled in from values. */
+static void write_filled(struct sql *sql, const char *piece, const struct db_value *values)
+{
+        for (const char *mark; (mark = strchr(piece, '?')) != NULL; piece = mark + 1) {
+                sql_raw_bytes(sql, piece, (size_t)(mark - piece));
+                write_value(sql, values++);
+        }
+        sql_raw(sql, piece);
+}
+
+static enum po_class run_text(struct bulk *bulk, struct db_values values,
+                              struct db_result *result_out)
+{
+        struct sql *sql = &bulk->sql;
+        sql_reset(sql);
+        sql_raw(sql, bulk->form->insert);
+        for (size_t i = 0; i < values.count; i += bulk->row_values) {
+                sql_raw(sql, i == 0 ? "" : ",");
+                write_filled(sql, bulk->form->row, values.first + i);
+        }
+        write_filled(sql, bulk->form->ending, bulk->ending);
+        return db_exec(bulk->db, sql, result_out, &bulk->error);
+}
+
+/* Through a prepared statement if there is one of that width and the server has it, else as text.
+ */
+static enum po_class run(struct bulk *bulk, size_t which, struct db_values values,
+                         struct db_result *result_out)
+{
+        struct db_values ending = { bulk->ending, bulk->ending_values };
+        bool made = false;
+        if (which < WIDTHS && bulk->prepared[which] == NULL && open_prepared(bulk, which) != PO_OK)
+                return bulk->error.kind;
+        if (which < WIDTHS && prepared_make(bulk->prepared[which], &made, &bulk->error) != PO_OK)
+                return bulk->error.kind;
+        if (made)
+                return prepared_run(bulk->prepared[which], values, ending, result_out,
+                                    &bulk->error);
+        return run_text(bulk, values, result_out);
+}
+
+static struct bulk_sent *next_sent(struct bulk *bulk, size_t rows)
+{
+        void *sent = bulk->sent;
+        if (!grow(bulk, &sent, &bulk->sent_capacity, bulk->sent_count + 1, sizeof *bulk->sent,
+                  FIRST_SENT))
+                return NULL;
+        bulk->sent = sent;
+        bulk->sent[bulk->sent_count] = (struct bulk_sent){ .rows = rows };
+        return &bulk->sent[bulk->sent_count++];
+}
+
+/* How many of the rows that are left the next statement takes; which_out: its width, or WIDTHS. */
+static size_t next_rows(size_t left, size_t *which_out)
+{
+        for (*which_out = 0; *which_out < WIDTHS; ++*which_out)
+                if (left >= widths[*which_out])
+                        return widths[*which_out];
+        return left;
+}
+
+size_t bulk_statements(size_t rows)
+{
+        size_t count = 0;
+        for (size_t which; rows > 0; count++)
+                rows -= next_rows(rows, &which);
+        return count;
+}
+
+/* Where the bytes stay until they are sent. */
+static void place_bytes(struct bulk *bulk)
+{
+        for (size_t i = 0; i < bulk->count; i++)
+                if (bulk->values[i].type != DB_INTEGER)
+                        bulk->values[i].bytes = bulk->bytes + bulk->values[i].integer;
+}
+
+/* The rows that are there, unless something failed; either way they are there no more. */
+static void send_rows(struct bulk *bulk)
+{
+        size_t rows = bulk->count / bulk->row_values;
+        place_bytes(bulk);
+        for (size_t done = 0, which; done < rows && bulk->error.kind == PO_OK;) {
+                size_t count = next_rows(rows - done, &which);
+                struct db_values values = { bulk->values + done * bulk->row_values,
+                                            count * bulk->row_values };
+                struct bulk_sent *sent = next_sent(bulk, count);
+                if (sent != NULL && run(bulk, which, values, &sent->result) == PO_OK)
+                        done += count;
+        }
+        bulk->rows_taken += rows;
+        bulk->count = bulk->bytes_count = 0;
+}
+
 static struct db_value *next_value(struct bulk *bulk, char type)
 {
-        void *values = bulk->values;
-        if (bulk->failed || !grow(bulk, &values, &bulk->capacity, bulk->count + 1,
-                                  sizeof *bulk->values, FIRST_VALUES))
-                return NULL;
+        if (bulk->count == BULK_MANY * bulk->row_values)
+                send_rows(bulk);
         char wanted = bulk->form->types[bulk->count % bulk->row_values];
         assert(type == 0 || type == wanted);
-        bulk->values = values;
         struct db_value *value = &bulk->values[bulk->count++];
         *value = (struct db_value){ .type = wanted == 'i' ? DB_INTEGER : DB_TEXT };
         return value;
@@ -103,16 +240,12 @@ static struct db_value *next_value(struct bulk *bulk, char type)
 
 void bulk_integer(struct bulk *bulk, int64_t integer)
 {
-        struct db_value *value = next_value(bulk, 'i');
-        if (value != NULL)
-                value->integer = integer;
+        next_value(bulk, 'i')->integer = integer;
 }
 
 void bulk_null(struct bulk *bulk)
 {
-        struct db_value *value = next_value(bulk, 0);
-        if (value != NULL)
-                value->is_null = true;
+        next_value(bulk, 0)->is_null = true;
 }
 
 /*
@@ -121,10 +254,9 @@ void bulk_null(struct bulk *bulk)
  */
 static char *put_bytes(struct bulk *bulk, char type, size_t count)
 {
-        void *memory = bulk->bytes;
         struct db_value *value = next_value(bulk, type);
-        if (value == NULL ||
-            !grow(bulk, &memory, &bulk->bytes_capacity, bulk->bytes_count + count, 1, FIRST_BYTES))
+        void *memory = bulk->bytes;
+        if (!grow(bulk, &memory, &bulk->bytes_capacity, bulk->bytes_count + count, 1, FIRST_BYTES))
                 return NULL;
         bulk->bytes = memory;
         value->integer = (int64_t)bulk->bytes_count;
@@ -165,154 +297,33 @@ void bulk_binary(struct bulk *bulk, const void *bytes, size_t count)
 
 void bulk_time(struct bulk *bulk, int64_t time_us)
 {
-        struct sql *sql = &bulk->sql;
+        struct sql *time = &bulk->time;
         if (time_us == INT64_MIN) {
                 bulk_null(bulk);
                 return;
         }
-        sql_reset(sql);
-        sql_time(sql, time_us);
-        if (sql->failed)
-                bulk->failed = true;
-        else
-                put_text(bulk, sql->text + 1, sql->length - 2); /* without its quotes */
+        sql_reset(time);
+        sql_time(time, time_us);
+        if (time->failed) {
+                out_of_memory(bulk);
+                bulk_null(bulk);
+        } else {
+                put_text(bulk, time->text + 1, time->length - 2); /* without its quotes */
+        }
 }
 
 size_t bulk_rows(const struct bulk *bulk)
 {
-        return bulk->count / bulk->row_values;
+        return bulk->rows_taken + bulk->count / bulk->row_values;
 }
 
-/* How many of the rows that are left the next statement takes; which_out: its width, or WIDTHS. */
-static size_t next_rows(size_t left, size_t *which_out)
+enum po_class bulk_end(struct bulk *bulk, struct po_error *error)
 {
-        for (*which_out = 0; *which_out < WIDTHS; ++*which_out)
-                if (left >= widths[*which_out])
-                        return widths[*which_out];
-        return left;
-}
-
-size_t bulk_statements(size_t rows)
-{
-        size_t count = 0;
-        for (size_t which; rows > 0; count++)
-                rows -= next_rows(rows, &which);
-        return count;
-}
-
-/* So many rows with their '?', as a statement to prepare. */
-static enum po_class open_prepared(struct bulk *bulk, size_t which, struct po_error *error)
-{
-        struct sql *sql = &bulk->sql;
-        sql_reset(sql);
-        sql_raw(sql, bulk->form->insert);
-        for (size_t i = 0; i < widths[which]; i++) {
-                sql_raw(sql, i == 0 ? "" : ",");
-                sql_raw(sql, bulk->form->row);
-        }
-        sql_raw(sql, bulk->form->ending);
-        if (prepared_open(&bulk->prepared[which], bulk->db, sql, error) == PO_OK)
-                return PO_OK;
-        prepared_close(bulk->prepared[which]);
-        bulk->prepared[which] = NULL;
-        return error->kind;
-}
-
-static void write_value(struct sql *sql, const struct db_value *value)
-{
-        if (value->is_null)
-                sql_raw(sql, "NULL");
-        else if (value->type == DB_INTEGER)
-                sql_integer(sql, value->integer);
-        else
-                sql_text_bytes(sql, value->bytes, value->count);
-}
-
-/* A form's piece with its '?' filled in from values. */
-static void write_filled(struct sql *sql, const char *piece, const struct db_value *values)
-{
-        for (const char *mark; (mark = strchr(piece, '?')) != NULL; piece = mark + 1) {
-                sql_raw_bytes(sql, piece, (size_t)(mark - piece));
-                write_value(sql, values++);
-        }
-        sql_raw(sql, piece);
-}
-
-static enum po_class run_text(struct bulk *bulk, struct db_values values, struct db_values ending,
-                              struct db_result *result_out, struct po_error *error)
-{
-        struct sql *sql = &bulk->sql;
-        sql_reset(sql);
-        sql_raw(sql, bulk->form->insert);
-        for (size_t i = 0; i < values.count; i += bulk->row_values) {
-                sql_raw(sql, i == 0 ? "" : ",");
-                write_filled(sql, bulk->form->row, values.first + i);
-        }
-        write_filled(sql, bulk->form->ending, ending.first);
-        return db_exec(bulk->db, sql, result_out, error);
-}
-
-/* Where the bytes stay until they are sent. */
-static void place_bytes(struct bulk *bulk)
-{
-        for (size_t i = 0; i < bulk->count; i++)
-                if (bulk->values[i].type != DB_INTEGER)
-                        bulk->values[i].bytes = bulk->bytes + bulk->values[i].integer;
-}
-
-/* Through a prepared statement if there is one of that width and the server has it, else as text.
- */
-static enum po_class run_some(struct bulk *bulk, size_t which, struct db_values values,
-                              struct db_values ending, struct db_result *result_out,
-                              struct po_error *error)
-{
-        bool made = false;
-        if (which < WIDTHS && bulk->prepared[which] == NULL &&
-            open_prepared(bulk, which, error) != PO_OK)
-                return error->kind;
-        if (which < WIDTHS && prepared_make(bulk->prepared[which], &made, error) != PO_OK)
-                return error->kind;
-        if (made)
-                return prepared_run(bulk->prepared[which], values, ending, result_out, error);
-        return run_text(bulk, values, ending, result_out, error);
-}
-
-static struct bulk_sent *next_sent(struct bulk *bulk, size_t rows)
-{
-        void *sent = bulk->sent;
-        if (!grow(bulk, &sent, &bulk->sent_capacity, bulk->sent_count + 1, sizeof *bulk->sent, 8))
-                return NULL;
-        bulk->sent = sent;
-        bulk->sent[bulk->sent_count] = (struct bulk_sent){ .rows = rows };
-        return &bulk->sent[bulk->sent_count++];
-}
-
-enum po_class bulk_run(struct bulk *bulk, const char *ending, struct po_error *error)
-{
-        struct db_value repeated[ENDING_MAX];
-        struct db_values last = { repeated, bulk->ending_values };
-        size_t rows = bulk_rows(bulk);
-        assert(bulk->failed || bulk->count == rows * bulk->row_values);
-        assert((ending != NULL) == (bulk->ending_values > 0));
-        for (size_t i = 0; i < bulk->ending_values; i++)
-                repeated[i] = (struct db_value){ .type = DB_TEXT,
-                                                 .bytes = ending,
-                                                 .count = strlen(ending) };
-        place_bytes(bulk);
-        bulk->sent_count = 0;
-        for (size_t done = 0, which; done < rows && !bulk->failed;) {
-                size_t count = next_rows(rows - done, &which);
-                struct db_values values = { bulk->values + done * bulk->row_values,
-                                            count * bulk->row_values };
-                struct bulk_sent *sent = next_sent(bulk, count);
-                if (sent != NULL &&
-                    run_some(bulk, which, values, last, &sent->result, error) != PO_OK)
-                        return error->kind;
-                done += count;
-        }
-        if (bulk->failed)
-                return po_fail(error, PO_SYSTEMIC, 0, "out of memory for %zu rows", rows);
-        return PO_OK;
+        assert(bulk->count % bulk->row_values == 0);
+        send_rows(bulk);
+        if (bulk->error.kind != PO_OK)
+                *error = bulk->error;
+        return bulk->error.kind;
 }
 
 uint64_t bulk_affected(const struct bulk *bulk)

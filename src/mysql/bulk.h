@@ -24,8 +24,12 @@ PO_MUST_USE enum po_class bulk_open(struct bulk **bulk_out, struct db *db,
                                     const struct bulk_form *form, struct po_error *error);
 void bulk_close(struct bulk *bulk); /* takes NULL */
 
-/* No rows; the memory is kept. */
-void bulk_reset(struct bulk *bulk);
+/*
+ * No rows yet. ending: for each '?' of the form's ending, NULL when there is none; it must live
+ * until bulk_end(). Rows that are added are sent as soon as there are BULK_MANY, so that memory
+ * holds no more: several statements belong into a transaction that is open by then.
+ */
+void bulk_begin(struct bulk *bulk, const char *ending);
 /* The next value of the row, in the order of types (asserted); the bytes are copied. NULL pointers
  * are NULL. */
 void bulk_integer(struct bulk *bulk, int64_t value);
@@ -38,8 +42,8 @@ void bulk_text(struct bulk *bulk, const char *text);
 void bulk_binary(struct bulk *bulk, const void *bytes, size_t count);
 void bulk_time(struct bulk *bulk, int64_t time_us); /* of type t; as sql_time() */
 void bulk_null(struct bulk *bulk);                  /* of whatever type */
-size_t bulk_rows(const struct bulk *bulk);
-/* How many statements bulk_run() makes of rows: more than one belong into a transaction. */
+size_t bulk_rows(const struct bulk *bulk);          /* that were added */
+/* How many statements so many rows become. */
 size_t bulk_statements(size_t rows);
 
 /* What one of the statements did. */
@@ -49,12 +53,11 @@ struct bulk_sent {
 };
 
 /*
- * Sends all rows, nothing when there are none. ending: for each '?' of the form's ending, NULL when
- * there is none. The first failure ends it, with db_exec()'s classes; SYSTEMIC also for want of
- * memory.
+ * Sends what is left, and nothing after the first failure, which is answered with db_exec()'s
+ * classes; SYSTEMIC also for want of memory.
  */
-PO_MUST_USE enum po_class bulk_run(struct bulk *bulk, const char *ending, struct po_error *error);
-/* Of the last bulk_run(): the sum of affected rows, and each statement. */
+PO_MUST_USE enum po_class bulk_end(struct bulk *bulk, struct po_error *error);
+/* Of the last bulk_end(): the sum of affected rows, and each statement. */
 uint64_t bulk_affected(const struct bulk *bulk);
 const struct bulk_sent *bulk_sent(const struct bulk *bulk, size_t *count_out);
 

@@ -237,11 +237,10 @@ static void write_balances(struct lane *lane)
         sql_raw(sql, " ON DUPLICATE KEY UPDATE amount = amount + VALUES(amount)");
 }
 
-static void run(const char *what, struct bulk *bulk)
+static void sent(const char *what, struct bulk *bulk)
 {
         struct po_error error;
-        must(what, bulk_run(bulk, NULL, &error), &error);
-        bulk_reset(bulk);
+        must(what, bulk_end(bulk, &error), &error);
 }
 
 /* A server gives one statement's rows consecutive numbers; the caller counts afterwards. */
@@ -249,35 +248,41 @@ static void claim(struct lane *lane, long first, long end)
 {
         struct po_error error;
         size_t statements, known = 0;
-        bulk_reset(lane->claims);
+        must("begin", db_begin(lane->db, &error), &error);
+        bulk_begin(lane->claims, NULL);
         for (long i = first; i < end; i++)
                 put_claim(lane->claims, i);
-        must("begin", db_begin(lane->db, &error), &error);
-        must("claims", bulk_run(lane->claims, NULL, &error), &error);
+        sent("claims", lane->claims);
         must("claims", db_commit(lane->db, &error), &error);
-        const struct bulk_sent *sent = bulk_sent(lane->claims, &statements);
+        const struct bulk_sent *done = bulk_sent(lane->claims, &statements);
         for (size_t i = 0; i < statements; i++)
-                for (size_t row = 0; row < sent[i].rows; row++)
-                        lane->ids[known++] = (int64_t)(sent[i].result.insert_id + row);
+                for (size_t row = 0; row < done[i].rows; row++)
+                        lane->ids[known++] = (int64_t)(done[i].result.insert_id + row);
 }
 
 static void post(struct lane *lane, long first, long end)
 {
         struct po_error error;
-        for (long i = first; i < end; i++) {
-                int64_t id = lane->ids[i - first];
-                put_outcome(lane->outcomes, i, id, i - first);
-                put_order(lane->orders, i);
-                put_entry(lane, id, 0, 0, amount_of(i));
-                put_entry(lane, id, 1, 1 + (size_t)merchant_of(i), -amount_of(i));
-                put_message(lane->outbox, i, id);
-        }
-        write_balances(lane);
         must("begin", db_begin(lane->db, &error), &error);
-        run("outcomes", lane->outcomes);
-        run("orders", lane->orders);
-        run("entries", lane->entries);
-        run("outbox", lane->outbox);
+        bulk_begin(lane->outcomes, NULL);
+        for (long i = first; i < end; i++)
+                put_outcome(lane->outcomes, i, lane->ids[i - first], i - first);
+        sent("outcomes", lane->outcomes);
+        bulk_begin(lane->orders, NULL);
+        for (long i = first; i < end; i++)
+                put_order(lane->orders, i);
+        sent("orders", lane->orders);
+        bulk_begin(lane->entries, NULL);
+        for (long i = first; i < end; i++) {
+                put_entry(lane, lane->ids[i - first], 0, 0, amount_of(i));
+                put_entry(lane, lane->ids[i - first], 1, 1 + (size_t)merchant_of(i), -amount_of(i));
+        }
+        sent("entries", lane->entries);
+        bulk_begin(lane->outbox, NULL);
+        for (long i = first; i < end; i++)
+                put_message(lane->outbox, i, lane->ids[i - first]);
+        sent("outbox", lane->outbox);
+        write_balances(lane);
         must("balances", db_exec(lane->db, &lane->sql, NULL, &error), &error);
         must("commit", db_commit(lane->db, &error), &error);
 }

@@ -37,7 +37,7 @@ static void add(int64_t id, int64_t n, const char *v)
 
 static void add_rows(int64_t first, size_t count)
 {
-        bulk_reset(bulk);
+        bulk_begin(bulk, "");
         for (size_t i = 0; i < count; i++)
                 add(first + (int64_t)i, (int64_t)i, "it's \\ \xe6\x94\xaf");
 }
@@ -46,9 +46,9 @@ START_TEST(every_row_comes_back_whichever_way_it_went)
 {
         struct db *db = open_table();
         size_t statements;
-        add_rows(1, ALL_WIDTHS);
         uint64_t before = db_statements(db);
-        is_class(bulk_run(bulk, "", &error), PO_OK);
+        add_rows(1, ALL_WIDTHS);
+        is_class(bulk_end(bulk, &error), PO_OK);
         /* Two were prepared, and sent; three rows went as text. */
         ck_assert_uint_eq(db_statements(db) - before, 5);
         const struct bulk_sent *sent = bulk_sent(bulk, &statements);
@@ -63,9 +63,9 @@ START_TEST(every_row_comes_back_whichever_way_it_went)
                                     " at = '2026-01-14 04:21:07.231000'"),
                          ALL_WIDTHS);
         /* Prepared once a connection. */
-        add_rows(1000, ALL_WIDTHS);
         before = db_statements(db);
-        is_class(bulk_run(bulk, "", &error), PO_OK);
+        add_rows(1000, ALL_WIDTHS);
+        is_class(bulk_end(bulk, &error), PO_OK);
         ck_assert_uint_eq(db_statements(db) - before, 3);
         bulk_close(bulk);
         db_close(db);
@@ -76,7 +76,7 @@ START_TEST(a_null_keeps_the_parameters_type)
 {
         struct db *db = open_table();
         for (int round = 0; round < 2; round++) {
-                bulk_reset(bulk);
+                bulk_begin(bulk, "");
                 for (int64_t i = 0; i < BULK_SOME; i++) {
                         if ((i + round) % 2 == 0) {
                                 add(round * 100 + i, i, "v");
@@ -86,7 +86,7 @@ START_TEST(a_null_keeps_the_parameters_type)
                         for (int column = 0; column < 4; column++)
                                 bulk_null(bulk);
                 }
-                is_class(bulk_run(bulk, "", &error), PO_OK);
+                is_class(bulk_end(bulk, &error), PO_OK);
         }
         ck_assert_int_eq(number(db, "SELECT COUNT(*) FROM t WHERE n IS NULL AND v IS NULL AND"
                                     " b IS NULL AND at IS NULL"),
@@ -103,12 +103,12 @@ START_TEST(a_conditional_update_counts_two_for_each_row_that_it_found_so)
 {
         struct db *db = open_table();
         add_rows(1, ALL_WIDTHS);
-        is_class(bulk_run(bulk, "", &error), PO_OK);
+        is_class(bulk_end(bulk, &error), PO_OK);
         must(db, "UPDATE t SET v = 'other' WHERE id IN (1, 100)");
-        bulk_reset(bulk);
+        bulk_begin(bulk, "it's \\ \xe6\x94\xaf");
         for (int64_t id = 1; id <= ALL_WIDTHS; id++)
                 add(id, -id, NULL);
-        is_class(bulk_run(bulk, "it's \\ \xe6\x94\xaf", &error), PO_OK);
+        is_class(bulk_end(bulk, &error), PO_OK);
         ck_assert_uint_eq(bulk_affected(bulk), 2 * ALL_WIDTHS - 2);
         ck_assert_int_eq(number(db, "SELECT COUNT(*) FROM t WHERE n = -id"), ALL_WIDTHS - 2);
         bulk_close(bulk);
@@ -133,9 +133,10 @@ START_TEST(what_a_statement_inserts_is_numbered_from_its_insert_id_on)
         must(db, "INSERT INTO n (k) VALUES (1), (100), (250), (257), (322)");
         int64_t before = number(db, "SELECT MAX(id) FROM n");
         is_class(bulk_open(&keys, db, &numbered, &error), PO_OK);
+        bulk_begin(keys, NULL);
         for (int64_t key = 1; key <= ALL_WIDTHS; key++)
                 bulk_integer(keys, key);
-        is_class(bulk_run(keys, NULL, &error), PO_OK);
+        is_class(bulk_end(keys, &error), PO_OK);
         const struct bulk_sent *sent = bulk_sent(keys, &statements);
         ck_assert_uint_eq(sent[0].result.affected_rows, BULK_MANY + 3);
         ck_assert_uint_eq(sent[1].result.affected_rows, BULK_SOME + 1);
@@ -163,17 +164,17 @@ END_TEST
 START_TEST(the_first_failure_ends_it_and_the_transaction)
 {
         struct db *db = open_table();
-        bulk_reset(bulk);
+        is_class(db_begin(db, &error), PO_OK);
+        bulk_begin(bulk, "");
         for (int64_t id = 1; id <= ALL_WIDTHS; id++)
                 add(id, id == BULK_MANY + 1 ? 999999 : 0, "v");
-        is_class(db_begin(db, &error), PO_OK);
-        is_class(bulk_run(bulk, "", &error), PO_RECORD);
+        is_class(bulk_end(bulk, &error), PO_RECORD);
         is_class(try(db, "DO 1"), PO_BUG);
         ck_assert_int_eq(db_end(db, PO_RECORD, &error), PO_RECORD);
         ck_assert_int_eq(number(db, "SELECT COUNT(*) FROM t"), 0);
         /* The statements are as good as before. */
         add_rows(1, ALL_WIDTHS);
-        is_class(bulk_run(bulk, "", &error), PO_OK);
+        is_class(bulk_end(bulk, &error), PO_OK);
         ck_assert_int_eq(number(db, "SELECT COUNT(*) FROM t"), ALL_WIDTHS);
         bulk_close(bulk);
         db_close(db);
@@ -188,10 +189,11 @@ START_TEST(a_key_that_is_there_is_exists)
         struct db *db = open_table();
         struct bulk *ids;
         is_class(bulk_open(&ids, db, &plain, &error), PO_OK);
+        bulk_begin(ids, NULL);
         must(db, "INSERT INTO t (id) VALUES (7)");
         for (int64_t id = 1; id <= BULK_SOME; id++)
                 bulk_integer(ids, id);
-        is_class(bulk_run(ids, NULL, &error), PO_EXISTS);
+        is_class(bulk_end(ids, &error), PO_EXISTS);
         ck_assert_int_eq(error.code, 1062);
         ck_assert_int_eq(number(db, "SELECT COUNT(*) FROM t"), 1);
         bulk_close(ids);
@@ -204,10 +206,10 @@ START_TEST(on_a_new_connection_it_is_prepared_again)
 {
         struct db *db = open_table();
         add_rows(1, BULK_SOME);
-        is_class(bulk_run(bulk, "", &error), PO_OK);
+        is_class(bulk_end(bulk, &error), PO_OK);
         db_disconnect(db);
         add_rows(1000, BULK_SOME);
-        is_class(bulk_run(bulk, "", &error), PO_OK);
+        is_class(bulk_end(bulk, &error), PO_OK);
         ck_assert_int_eq(number(db, "SELECT COUNT(*) FROM t"), 2 * BULK_SOME);
         db_disconnect(db);
         bulk_close(bulk);
@@ -220,7 +222,7 @@ START_TEST(a_server_that_prepares_nothing_more_gets_text)
         struct db *db = open_table();
         must(db, "SET GLOBAL max_prepared_stmt_count = 0"); /* test_mysql_layer.py puts it back */
         add_rows(1, ALL_WIDTHS);
-        is_class(bulk_run(bulk, "", &error), PO_OK);
+        is_class(bulk_end(bulk, &error), PO_OK);
         ck_assert_int_eq(number(db, "SELECT COUNT(*) FROM t"), ALL_WIDTHS);
         bulk_close(bulk);
         db_close(db);
@@ -236,12 +238,12 @@ START_TEST(rows_that_no_packet_holds_are_refused_unsent)
         ck_assert_ptr_nonnull(text);
         memset(text, 'x', bytes);
         text[bytes] = '\0';
-        bulk_reset(bulk);
+        bulk_begin(bulk, "");
         for (int64_t id = 0; id < BULK_SOME; id++)
                 add(id, 0, text);
         free(text);
         uint64_t before = db_statements(db);
-        is_class(bulk_run(bulk, "", &error), PO_RECORD);
+        is_class(bulk_end(bulk, &error), PO_RECORD);
         ck_assert_str_eq(error.reason, "STATEMENT_TOO_LARGE");
         ck_assert_uint_eq(db_statements(db) - before, 1); /* only prepared */
         must(db, "DO 1");

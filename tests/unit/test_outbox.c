@@ -15,18 +15,19 @@ static void start(void)
         db = fake_db_open();
         bulk_close(outbox);
         ck_assert_int_eq(bulk_open(&outbox, db, &OUTBOX_FORM, &error), PO_OK);
+        bulk_begin(outbox, NULL);
 }
 
 static const char *insert(void)
 {
-        ck_assert_int_eq(bulk_run(outbox, NULL, &error), PO_OK);
+        ck_assert_int_eq(bulk_end(outbox, &error), PO_OK);
         return fake_statement("INSERT INTO outbox");
 }
 
 START_TEST(no_rows_ask_nothing)
 {
         start();
-        ck_assert_int_eq(bulk_run(outbox, NULL, &error), PO_OK);
+        ck_assert_int_eq(bulk_end(outbox, &error), PO_OK);
         fake_saw_nothing();
 }
 END_TEST
@@ -147,7 +148,7 @@ START_TEST(the_longest_members_give_a_whole_payload)
 }
 END_TEST
 
-START_TEST(rows_stand_in_one_statement_until_the_next_reset)
+START_TEST(rows_stand_in_one_statement_until_the_next_beginning)
 {
         start();
         outbox_add(outbox, fixture_posting(0, &paying, "T1", "R8-1"), "A", "");
@@ -155,7 +156,7 @@ START_TEST(rows_stand_in_one_statement_until_the_next_reset)
         ck_assert_uint_eq(bulk_rows(outbox), 2);
         unit_assert_in(insert(), "),('");
         fake_saw("INSERT INTO outbox");
-        bulk_reset(outbox);
+        bulk_begin(outbox, NULL);
         outbox_add(outbox, &postings[1], "C", "");
         unit_assert_not_in(insert(), "R8-1");
 }
@@ -166,7 +167,7 @@ START_TEST(an_error_travels_up_with_its_class)
         start();
         outbox_add(outbox, fixture_posting(0, &paying, "T1", "R8-1"), "A", "");
         fake_fail("INSERT INTO outbox", PO_RECORD, 1406);
-        ck_assert_int_eq(bulk_run(outbox, NULL, &error), PO_RECORD);
+        ck_assert_int_eq(bulk_end(outbox, &error), PO_RECORD);
 }
 END_TEST
 
@@ -177,4 +178,4 @@ UNIT_MAIN("outbox", no_rows_ask_nothing, a_row_tells_the_whole_event,
           the_same_order_number_of_two_tenants_is_two_aggregates,
           a_retry_tells_of_the_same_event_under_the_same_id,
           the_longest_members_give_a_whole_payload,
-          rows_stand_in_one_statement_until_the_next_reset, an_error_travels_up_with_its_class)
+          rows_stand_in_one_statement_until_the_next_beginning, an_error_travels_up_with_its_class)
