@@ -14,7 +14,7 @@ enum { FRESH_MIN = BULK_SOME };
         " payload_hash, hash_version, source_topic, source_partition, source_offset, deliveries,"  \
         " created_at, last_seen_at"
 #define VALUES "?,?,?,?,?,?,?,UNHEX(?),?,?,?,?,?,UTC_TIMESTAMP(6),UTC_TIMESTAMP(6)"
-#define TYPES  "ittttithitiii"
+#define TYPES  "IttTtiThITiiI"
 #define SEEN                                                                                       \
         " ON DUPLICATE KEY UPDATE deliveries = deliveries + VALUES(deliveries),"                   \
         " last_seen_at = VALUES(last_seen_at)"

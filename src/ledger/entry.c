@@ -35,7 +35,7 @@ struct entries {
 static const struct bulk_form ENTRY_FORM = {
         .insert = "INSERT INTO entry (claim_id, line, account_id, amount, currency) VALUES ",
         .row = "(?,?,?,?,?)",
-        .types = "iiiit",
+        .types = "iiiiT",
         .ending = "",
 };
 

@@ -76,9 +76,10 @@ enum po_class orders_lock(struct db *db, struct sql *sql, const struct order_id 
 }
 
 /*
- * The orders are there, and locked: what is inserted never is, and the update is the conditional
- * one, which counts two for a row that it found as it was read and one for any other. Both servers
- * take it for less than an UPDATE through a derived table. status last: it is what all ask.
+ * The orders are there, and locked: what is inserted never is (so its amount and currency are
+ * anything that the columns take), and the update is the conditional one, which counts two for a
+ * row that it found as it was read and one for any other. Both servers take it for less than an
+ * UPDATE through a derived table. status last: it is what all ask.
  */
 #define IF_AS_READ(column)                                                                         \
         "payment_order." column " = IF(payment_order.status = ?, VALUES(" column                   \
@@ -93,8 +94,8 @@ const struct bulk_form ORDER_MOVE_FORM = {
         .insert = "INSERT INTO payment_order (tenant_id, order_no, amount, currency, status,"
                   " paid_channel, paid_txn, paid_amount, refunded, refund_reserved,"
                   " status_before_refund, moved_at) VALUES ",
-        .row = "(?,?,?,?,?,?,?,?,?,?,?,UTC_TIMESTAMP(6))",
-        .types = "itittttiiit",
+        .row = "(?,?,1,'XXX',?,?,?,?,?,?,?,UTC_TIMESTAMP(6))",
+        .types = "ItTttiIIT",
         .ending =
                 " ON DUPLICATE KEY UPDATE " PAYMENT_AS_READ ", " REFUNDS_AS_READ ", " STATE_AS_READ,
 };
@@ -110,8 +111,6 @@ static void add_move(struct bulk *bulk, const struct order *order)
 {
         bulk_integer(bulk, order->tenant_id);
         bulk_text(bulk, order->order_no);
-        bulk_integer(bulk, order->amount_minor);
-        bulk_text(bulk, order->currency);
         bulk_text(bulk, order->status);
         add_nullable(bulk, order->paid_channel);
         add_nullable(bulk, order->paid_txn);

@@ -18,7 +18,7 @@ const struct bulk_form OUTBOX_FORM = {
         .insert = "INSERT INTO outbox (id, aggregatetype, aggregateid, type, payload, created_at)"
                   " VALUES ",
         .row = "(?,'" OUTBOX_AGGREGATE "',?,?,?,UTC_TIMESTAMP(6))",
-        .types = "tttt",
+        .types = "ttTt",
         .ending = "",
 };
 

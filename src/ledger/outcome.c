@@ -49,7 +49,7 @@ enum po_class outcomes_await(struct db *db, struct sql *sql, struct posting *con
         " source_topic, source_partition, source_offset, turn, effective_at, reverses,"            \
         " settled_at) VALUES "
 #define OUTCOME_VALUES "?,?,?,UNHEX(?),?,?,?,?,?,?,?"
-#define OUTCOME_TYPES  "itthitiiiti"
+#define OUTCOME_TYPES  "iTThITiiitI"
 static const struct bulk_form FEW = { .insert = OUTCOME_INSERT,
                                       .row = "(" OUTCOME_VALUES ",UTC_TIMESTAMP(6))",
                                       .types = OUTCOME_TYPES,

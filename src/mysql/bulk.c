@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "mysql/prepared.h"
+#include "mysql/steady.h"
 
 enum { WIDTHS = 2, FIRST_BYTES = 16384, FIRST_SENT = 8, ENDING_MAX = 16 };
 
@@ -15,6 +16,7 @@ struct bulk {
         const struct bulk_form *form;
         size_t row_values;                 /* '?' of a row */
         struct prepared *prepared[WIDTHS]; /* made when they are first needed */
+        struct steady *steady;             /* the columns that are literals in them */
         struct db_value ending[ENDING_MAX];
         size_t ending_values;    /* '?' of the ending */
         struct db_value *values; /* of BULK_MANY rows; bytes: an offset until they are sent */
@@ -52,15 +54,23 @@ enum po_class bulk_open(struct bulk **bulk_out, struct db *db, const struct bulk
         }
         if (bulk == NULL || bulk->values == NULL)
                 return po_fail(error, PO_SYSTEMIC, 0, "out of memory for rows");
-        return PO_OK;
+        return steady_open(&bulk->steady, form->types, error);
+}
+
+static void close_prepared(struct bulk *bulk)
+{
+        for (size_t i = 0; i < WIDTHS; i++) {
+                prepared_close(bulk->prepared[i]);
+                bulk->prepared[i] = NULL;
+        }
 }
 
 void bulk_close(struct bulk *bulk)
 {
         if (bulk == NULL)
                 return;
-        for (size_t i = 0; i < WIDTHS; i++)
-                prepared_close(bulk->prepared[i]);
+        close_prepared(bulk);
+        steady_close(bulk->steady);
         sql_free(&bulk->sql);
         sql_free(&bulk->time);
         free(bulk->values);
@@ -105,24 +115,6 @@ static bool grow(struct bulk *bulk, void **memory, size_t *capacity, size_t need
         return true;
 }
 
-/* So many rows with their '?', as a statement to prepare. */
-static enum po_class open_prepared(struct bulk *bulk, size_t which)
-{
-        struct sql *sql = &bulk->sql;
-        sql_reset(sql);
-        sql_raw(sql, bulk->form->insert);
-        for (size_t i = 0; i < widths[which]; i++) {
-                sql_raw(sql, i == 0 ? "" : ",");
-                sql_raw(sql, bulk->form->row);
-        }
-        sql_raw(sql, bulk->form->ending);
-        if (prepared_open(&bulk->prepared[which], bulk->db, sql, &bulk->error) == PO_OK)
-                return PO_OK;
-        prepared_close(bulk->prepared[which]);
-        bulk->prepared[which] = NULL;
-        return bulk->error.kind;
-}
-
 static void write_value(struct sql *sql, const struct db_value *value)
 {
         if (value->is_null)
@@ -143,6 +135,40 @@ static void write_filled(struct sql *sql, const char *piece, const struct db_val
         sql_raw(sql, piece);
 }
 
+/* Where the form asks for a steady value, that one; '?' stays for the others. */
+static void write_marked(struct sql *sql, const struct bulk *bulk)
+{
+        const char *piece = bulk->form->row;
+        size_t column = 0;
+        for (const char *mark; (mark = strchr(piece, '?')) != NULL; piece = mark + 1) {
+                const struct db_value *value = steady_value(bulk->steady, column++);
+                sql_raw_bytes(sql, piece, (size_t)(mark - piece));
+                if (value != NULL)
+                        write_value(sql, value);
+                else
+                        sql_raw(sql, "?");
+        }
+        sql_raw(sql, piece);
+}
+
+/* So many rows as a statement to prepare. */
+static enum po_class open_prepared(struct bulk *bulk, size_t which)
+{
+        struct sql *sql = &bulk->sql;
+        sql_reset(sql);
+        sql_raw(sql, bulk->form->insert);
+        for (size_t i = 0; i < widths[which]; i++) {
+                sql_raw(sql, i == 0 ? "" : ",");
+                write_marked(sql, bulk);
+        }
+        sql_raw(sql, bulk->form->ending);
+        if (prepared_open(&bulk->prepared[which], bulk->db, sql, &bulk->error) == PO_OK)
+                return PO_OK;
+        prepared_close(bulk->prepared[which]);
+        bulk->prepared[which] = NULL;
+        return bulk->error.kind;
+}
+
 static enum po_class run_text(struct bulk *bulk, struct db_values values,
                               struct db_result *result_out)
 {
@@ -157,21 +183,32 @@ static enum po_class run_text(struct bulk *bulk, struct db_values values,
         return db_exec(bulk->db, sql, result_out, &bulk->error);
 }
 
-/* Through a prepared statement if there is one of that width and the server has it, else as text.
- */
-static enum po_class run(struct bulk *bulk, size_t which, struct db_values values,
+/* made_out: the server has it; else it wants text. */
+static enum po_class make_prepared(struct bulk *bulk, size_t which, bool *made_out)
+{
+        *made_out = false;
+        if (bulk->prepared[which] == NULL && open_prepared(bulk, which) != PO_OK)
+                return bulk->error.kind;
+        return prepared_make(bulk->prepared[which], made_out, &bulk->error);
+}
+
+/* Through a prepared statement if there is one of that width. The values are gone afterwards. */
+static enum po_class run(struct bulk *bulk, size_t which, struct db_value *values, size_t rows,
                          struct db_result *result_out)
 {
         struct db_values ending = { bulk->ending, bulk->ending_values };
         bool made = false;
-        if (which < WIDTHS && bulk->prepared[which] == NULL && open_prepared(bulk, which) != PO_OK)
-                return bulk->error.kind;
-        if (which < WIDTHS && prepared_make(bulk->prepared[which], &made, &bulk->error) != PO_OK)
-                return bulk->error.kind;
-        if (made)
-                return prepared_run(bulk->prepared[which], values, ending, result_out,
-                                    &bulk->error);
-        return run_text(bulk, values, result_out);
+        if (which < WIDTHS) {
+                if (steady_see(bulk->steady, values, rows))
+                        close_prepared(bulk);
+                if (make_prepared(bulk, which, &made) != PO_OK)
+                        return bulk->error.kind;
+        }
+        if (!made)
+                return run_text(bulk, (struct db_values){ values, rows * bulk->row_values },
+                                result_out);
+        struct db_values picked = { values, steady_pick(bulk->steady, values, rows) };
+        return prepared_run(bulk->prepared[which], picked, ending, result_out, &bulk->error);
 }
 
 static struct bulk_sent *next_sent(struct bulk *bulk, size_t rows)
@@ -217,21 +254,25 @@ static void send_rows(struct bulk *bulk)
         place_bytes(bulk);
         for (size_t done = 0, which; done < rows && bulk->error.kind == PO_OK;) {
                 size_t count = next_rows(rows - done, &which);
-                struct db_values values = { bulk->values + done * bulk->row_values,
-                                            count * bulk->row_values };
+                struct db_value *values = bulk->values + done * bulk->row_values;
                 struct bulk_sent *sent = next_sent(bulk, count);
-                if (sent != NULL && run(bulk, which, values, &sent->result) == PO_OK)
+                if (sent != NULL && run(bulk, which, values, count, &sent->result) == PO_OK)
                         done += count;
         }
         bulk->rows_taken += rows;
         bulk->count = bulk->bytes_count = 0;
 }
 
+static char kind_of(char letter)
+{
+        return (char)(letter | ('a' ^ 'A')); /* in lower case */
+}
+
 static struct db_value *next_value(struct bulk *bulk, char type)
 {
         if (bulk->count == BULK_MANY * bulk->row_values)
                 send_rows(bulk);
-        char wanted = bulk->form->types[bulk->count % bulk->row_values];
+        char wanted = kind_of(bulk->form->types[bulk->count % bulk->row_values]);
         assert(type == 0 || type == wanted);
         struct db_value *value = &bulk->values[bulk->count++];
         *value = (struct db_value){ .type = wanted == 'i' ? DB_INTEGER : DB_TEXT };

@@ -15,7 +15,9 @@ enum { BULK_MANY = 256, BULK_SOME = 64 };
 struct bulk_form {
         const char *insert; /* "INSERT INTO t (a, b, made_at) VALUES " */
         const char *row;    /* "(?,?,UTC_TIMESTAMP(6))" */
-        const char *types;  /* of each '?' of the row: i integer, t text, h hexadecimal */
+        /* Of each '?' of the row: i integer, t text, h hexadecimal. In upper case: often the same
+         * in all rows, see steady.h. */
+        const char *types;
         const char *ending; /* " ON DUPLICATE KEY UPDATE …" or ""; a '?' in it is one text */
 };
 

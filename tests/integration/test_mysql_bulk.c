@@ -3,6 +3,7 @@
 
 #include "mysql/bulk.h"
 #include "mysql/prepared.h"
+#include "mysql/steady.h"
 
 enum { ALL_WIDTHS = BULK_MANY + BULK_SOME + 3 };
 
@@ -161,6 +162,42 @@ START_TEST(what_a_statement_inserts_is_numbered_from_its_insert_id_on)
 }
 END_TEST
 
+/* What is the same in row after row is a literal of the statement, until it is another. */
+START_TEST(steady_values_are_in_the_statement_and_arrive_all_the_same)
+{
+        static const struct bulk_form form = {
+                .insert = "INSERT INTO s (id, n, v, w) VALUES ",
+                .row = "(?,?,?,?)",
+                .types = "iITT",
+                .ending = "",
+        };
+        enum { ROWS = STEADY_ROWS + 3 * BULK_MANY, ODD = ROWS - 7 };
+        struct db *db = open_table();
+        struct bulk *steady;
+        must(db, "CREATE TABLE s (id BIGINT PRIMARY KEY, n BIGINT, v VARCHAR(300), w VARCHAR(9))"
+                 " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin");
+        is_class(bulk_open(&steady, db, &form, &error), PO_OK);
+        uint64_t before = db_statements(db);
+        bulk_begin(steady, NULL);
+        for (int64_t id = 1; id <= ROWS; id++) {
+                bulk_integer(steady, id);
+                bulk_integer(steady, -5);
+                bulk_text(steady, id == ODD ? "odd" : "it's \\ ? \xe6\x94\xaf");
+                bulk_null(steady);
+        }
+        is_class(bulk_end(steady, &error), PO_OK);
+        /* Prepared at first, when values were steady, and when one was not any more. */
+        ck_assert_uint_eq(db_statements(db) - before, ROWS / BULK_MANY + 3);
+        ck_assert_int_eq(number(db, "SELECT COUNT(*) FROM s WHERE n = -5 AND w IS NULL AND"
+                                    " v = 'it\\'s \\\\ ? \xe6\x94\xaf'"),
+                         ROWS - 1);
+        ck_assert_int_eq(number(db, "SELECT id FROM s WHERE v = 'odd'"), ODD);
+        bulk_close(steady);
+        bulk_close(bulk);
+        db_close(db);
+}
+END_TEST
+
 START_TEST(the_first_failure_ends_it_and_the_transaction)
 {
         struct db *db = open_table();
@@ -255,6 +292,7 @@ END_TEST
 LAYER_MAIN("bulk", what_a_statement_inserts_is_numbered_from_its_insert_id_on,
            every_row_comes_back_whichever_way_it_went, a_null_keeps_the_parameters_type,
            a_conditional_update_counts_two_for_each_row_that_it_found_so,
+           steady_values_are_in_the_statement_and_arrive_all_the_same,
            the_first_failure_ends_it_and_the_transaction, a_key_that_is_there_is_exists,
            on_a_new_connection_it_is_prepared_again, a_server_that_prepares_nothing_more_gets_text,
            rows_that_no_packet_holds_are_refused_unsent)

@@ -134,13 +134,13 @@ START_TEST(each_moved_order_is_written_once_under_the_state_it_was_read_in)
         ck_assert_int_eq(move(3), PO_OK);
         fake_saw(FAKE_MOVE
                  ", paid_txn, paid_amount, refunded, refund_reserved,"
-                 " status_before_refund, moved_at) VALUES (1,'A',12880,'CNY','PAID','SQB',"
+                 " status_before_refund, moved_at) VALUES (1,'A',1,'XXX','PAID','SQB',"
                  "'T1',12880,0,0,NULL,UTC_TIMESTAMP(6)) ON DUPLICATE KEY UPDATE"
                  " payment_order.paid_channel = IF(payment_order.status = 'PENDING_PAY',"
                  " VALUES(paid_channel), payment_order.paid_channel)",
                  FAKE_MOVE
                  ", paid_txn, paid_amount, refunded, refund_reserved,"
-                 " status_before_refund, moved_at) VALUES (2,'C',12880,'CNY','SHIPPED',NULL,"
+                 " status_before_refund, moved_at) VALUES (2,'C',1,'XXX','SHIPPED',NULL,"
                  "NULL,NULL,0,0,NULL,UTC_TIMESTAMP(6)) ON DUPLICATE KEY UPDATE");
         /* The state that all ask for is set behind all of them. */
         unit_assert_in(fake_statement(FAKE_MOVE),
@@ -226,7 +226,7 @@ START_TEST(setting_a_state_is_audited_in_the_same_transaction)
         fake_saw("BEGIN", COLUMNS LOCKED,
                  FAKE_MOVE
                  ", paid_txn, paid_amount, refunded, refund_reserved,"
-                 " status_before_refund, moved_at) VALUES (1,'A',12880,'CNY','CLOSED','SQB',"
+                 " status_before_refund, moved_at) VALUES (1,'A',1,'XXX','CLOSED','SQB',"
                  "'T1',12880,0,0,NULL,UTC_TIMESTAMP(6))",
                  "INSERT INTO audit (at, who, verb, what, why) VALUES (UTC_TIMESTAMP(6), 'ann',"
                  "'order set','1/A PAID -> CLOSED','because')",

@@ -127,7 +127,7 @@ START_TEST(a_payment_is_posted_in_the_order_of_the_contract)
                 " settled_at) VALUES (1000,'POSTED','{\\\"posted\\\":\\\"PAID\\\"}'," FINGERPRINT_A_UNHEX
                 ",1,'callbacks',0,100,0,NULL,NULL,UTC_TIMESTAMP(6))",
                 FAKE_MOVE ", paid_txn, paid_amount, refunded, refund_reserved,"
-                          " status_before_refund, moved_at) VALUES (1,'A',12880,'CNY','PAID','SQB',"
+                          " status_before_refund, moved_at) VALUES (1,'A',1,'XXX','PAID','SQB',"
                           "'T1',12880,0,0,NULL,UTC_TIMESTAMP(6))",
                 "INSERT INTO entry (claim_id, line, account_id, amount, currency) VALUES"
                 " (1000,0,11,12880,'CNY'),(1000,1,10,-12880,'CNY')",
@@ -229,7 +229,7 @@ START_TEST(notifications_of_one_order_are_judged_in_the_order_of_arrival)
         posts(2);
         is(&postings[1], VERDICT_POSTED, PENDING);
         is(&postings[0], VERDICT_POSTED, "{\"posted\":\"SHIPPED\"}");
-        unit_assert_in(fake_statement(FAKE_MOVE), " VALUES (1,'A',12880,'CNY','SHIPPED',");
+        unit_assert_in(fake_statement(FAKE_MOVE), " VALUES (1,'A',1,'XXX','SHIPPED',");
         unit_assert_in(fake_statement(FAKE_MOVE), "status = 'PENDING_PAY'");
         unit_assert_not_in(fake_statement(FAKE_MOVE), "),(");
         unit_assert_in(fake_statement("INSERT INTO outbox"), "'SHIPPED','{");
