@@ -31,7 +31,7 @@ static const struct kafka_property settings[] = {
         { "partition.assignment.strategy", "range,roundrobin" },
         /* What is fetched ahead of a backlog is memory: 64 MB by default, a megabyte of each
          * partition at a time. refill.c sees to it that so little is enough. */
-        { "queued.max.messages.kbytes", "2048" },
+        { "queued.max.messages.kbytes", "1024" },
         { "max.partition.fetch.bytes", "262144" },
 };
 enum { SETTINGS = sizeof settings / sizeof settings[0] };
