@@ -51,7 +51,7 @@ static const struct bulk_form CLAIMS = {
                   " currency, payload_hash, hash_version, source_topic, source_partition,"
                   " source_offset, deliveries, created_at, last_seen_at) VALUES ",
         .row = "(1,?,?,'PAYMENT_RECEIVED',?,?,'CNY',UNHEX(?),1,?,?,?,1,UTC_TIMESTAMP(6),UTC_TIMESTAMP(6))",
-        .types = "tttihtii",
+        .types = "tttihTii",
         .ending = " ON DUPLICATE KEY UPDATE deliveries = deliveries + VALUES(deliveries),"
                   " last_seen_at = VALUES(last_seen_at)",
 };
@@ -61,7 +61,7 @@ static const struct bulk_form OUTCOMES = {
                   " effective_at, settled_at) VALUES ",
         .row = "(?,'POSTED','{\"posted\":\"PAID\"}',UNHEX(?),1,?,?,?,?,'2026-11-11 04:00:00.000000',"
                "UTC_TIMESTAMP(6))",
-        .types = "ihtiii",
+        .types = "ihTiii",
         .ending = "",
 };
 /* Faster than an UPDATE through a derived table on both servers; the rows are there. */
