@@ -32,7 +32,7 @@ static const struct kafka_property settings[] = {
         /* What is fetched ahead of a backlog is memory: 64 MB by default, a megabyte of each
          * partition at a time. refill.c sees to it that so little is enough. */
         { "queued.max.messages.kbytes", "1024" },
-        { "max.partition.fetch.bytes", "262144" },
+        { "max.partition.fetch.bytes", "131072" },
 };
 enum { SETTINGS = sizeof settings / sizeof settings[0] };
 

@@ -24,11 +24,12 @@ enum po_class batch_open(struct batch *batch, size_t records_max, struct po_erro
         memset(batch, 0, sizeof *batch);
         batch->capacity = records_max + NOTIFICATIONS_PER_RECORD_MAX;
         batch->parcels = calloc(records_max, sizeof *batch->parcels);
+        batch->errors = calloc(records_max, sizeof *batch->errors);
         batch->notifications = calloc(batch->capacity, sizeof *batch->notifications);
         batch->postings = calloc(batch->capacity, sizeof *batch->postings);
         batch->open = calloc(batch->capacity, sizeof(struct posting *));
-        if (batch->parcels == NULL || batch->notifications == NULL || batch->postings == NULL ||
-            batch->open == NULL)
+        if (batch->parcels == NULL || batch->errors == NULL || batch->notifications == NULL ||
+            batch->postings == NULL || batch->open == NULL)
                 return po_fail(error, PO_SYSTEMIC, 0, "out of memory for a batch of %zu",
                                records_max);
         return PO_OK;
@@ -37,6 +38,7 @@ enum po_class batch_open(struct batch *batch, size_t records_max, struct po_erro
 void batch_close(struct batch *batch)
 {
         free(batch->parcels);
+        free(batch->errors);
         free(batch->notifications);
         free(batch->postings);
         free(batch->open);
@@ -87,9 +89,21 @@ static void add_postings(struct batch *batch, struct parcel *parcel, const struc
                 posting->verdict = VERDICT_REJECTED;
                 posting->reason = "NO_EVENT_RULE";
                 reject(parcel, false);
-                po_refuse(&parcel->error, posting->reason, "event %s of %s has no rule",
+                po_refuse(parcel->error, posting->reason, "event %s of %s has no rule",
                           posting->notification->event, posting->notification->key);
         }
+}
+
+struct parcel *batch_begin_parcel(struct batch *batch, const struct record *record)
+{
+        struct parcel *parcel = &batch->parcels[batch->parcels_count];
+        struct po_error *error = &batch->errors[batch->parcels_count++];
+        if (error->kind != PO_OK)
+                memset(error, 0, sizeof *error);
+        *parcel = (struct parcel){ .record = record,
+                                   .first = batch->postings_count,
+                                   .error = error };
+        return parcel;
 }
 
 size_t batch_fill(struct batch *batch, const struct record *records, size_t count,
@@ -100,15 +114,13 @@ size_t batch_fill(struct batch *batch, const struct record *records, size_t coun
         batch->postings_count = 0;
         while (batch->parcels_count < count &&
                batch->capacity - batch->postings_count >= NOTIFICATIONS_PER_RECORD_MAX) {
-                struct parcel *parcel = &batch->parcels[batch->parcels_count];
-                memset(parcel, 0, offsetof(struct parcel, error));
-                parcel->record = &records[batch->parcels_count++];
-                parcel->first = batch->postings_count;
+                struct parcel *parcel =
+                        batch_begin_parcel(batch, &records[batch->parcels_count]);
                 if (decode_record(
                             decoder, parcel->record,
                             channel_of_topic(batch, parcel->record->topic, topics, topics_count),
                             batch->notifications + parcel->first, batch->capacity - parcel->first,
-                            &parcel->count, &parcel->error) == PO_OK) {
+                            &parcel->count, parcel->error) == PO_OK) {
                         add_postings(batch, parcel, rules);
                         continue;
                 }
@@ -137,7 +149,7 @@ static void isolate(struct batch *batch, struct posting *posting, const struct p
         struct parcel *parcel = batch_parcel(batch, posting);
         posting->verdict = VERDICT_REJECTED;
         reject(parcel, true);
-        parcel->error = *error;
+        *parcel->error = *error;
 }
 
 static bool is_worth_a_quick_try(enum po_class kind, const struct ledger *ledger, unsigned tries)
@@ -272,7 +284,7 @@ static enum po_class judge_bugs(struct batch *batch, struct ledger *ledger, bool
                 struct parcel *parcel = &batch->parcels[i];
                 struct po_error asking;
                 bool before = false;
-                if (parcel->verdict != VERDICT_REJECTED || parcel->error.kind != PO_BUG)
+                if (parcel->verdict != VERDICT_REJECTED || parcel->error->kind != PO_BUG)
                         continue;
                 if (may_ask && failed_before(batch, ledger, parcel, &before, &asking) != PO_OK)
                         log_failure(LOG_LEVEL_WARN, "failures_unread", &asking);
@@ -281,7 +293,7 @@ static enum po_class judge_bugs(struct batch *batch, struct ledger *ledger, bool
                 give_back(batch, parcel);
                 if (kind != PO_OK)
                         continue;
-                *error = parcel->error;
+                *error = *parcel->error;
                 kind = error->kind = PO_SYSTEMIC;
         }
         return kind;
@@ -370,12 +382,12 @@ static void hold(struct parcel *parcel, const struct posting *posting,
 {
         parcel->verdict = VERDICT_HELD;
         if (posting->reason != NULL)
-                po_refuse(&parcel->error, posting->reason, "%s waits: %s",
+                po_refuse(parcel->error, posting->reason, "%s waits: %s",
                           posting->notification->key, posting->reason);
         else if (failure != NULL)
-                parcel->error = *failure;
+                *parcel->error = *failure;
         else
-                po_refuse(&parcel->error, "WAITS_FOR_FIRST", "%s waits for its first delivery",
+                po_refuse(parcel->error, "WAITS_FOR_FIRST", "%s waits for its first delivery",
                           posting->notification->key);
 }
 
@@ -401,7 +413,7 @@ static void hold_handed_over(const struct batch *batch, struct parcel *parcel)
         if (batch->policy == NULL || batch->policy->hand_over || !is_handed_over(parcel->verdict))
                 return;
         if (parcel->verdict != VERDICT_REJECTED)
-                po_refuse(&parcel->error, verdict_name(parcel->verdict),
+                po_refuse(parcel->error, verdict_name(parcel->verdict),
                           "it is %s, and strict.hand_over is false", verdict_name(parcel->verdict));
         parcel->verdict = VERDICT_HELD;
 }
@@ -421,7 +433,7 @@ static void conclude(struct batch *batch, struct parcel *parcel, const struct po
                 if (posting->verdict == VERDICT_REJECTED && !rejected) {
                         rejected = true;
                         parcel->may_change = !posting->gave_up;
-                        po_refuse(&parcel->error, posting->reason, "%s: %s",
+                        po_refuse(parcel->error, posting->reason, "%s: %s",
                                   posting->notification->key, posting->reason);
                 }
                 if (weight(posting->verdict) >= weight(last))

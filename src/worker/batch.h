@@ -20,14 +20,15 @@ struct parcel {
         const struct record *record;
         size_t first, count;   /* its postings */
         enum verdict verdict;  /* of the record as a whole, see batch_conclude() */
-        bool may_change;       /* REJECTED, but another try may succeed: failures are counted */
-        struct po_error error; /* why, for REJECTED and HELD */
+        bool may_change;        /* REJECTED, but another try may succeed: failures are counted */
+        struct po_error *error; /* why, for REJECTED and HELD */
 };
 
 struct batch {
         size_t capacity; /* of postings */
         size_t parcels_count, postings_count;
         struct parcel *parcels;
+        struct po_error *errors; /* of the parcels, apart from them: few are ever written */
         struct po_notification *notifications;
         struct posting *postings;
         struct posting **open; /* scratch: the postings of one step */
@@ -55,6 +56,9 @@ void batch_close(struct batch *batch); /* of a zeroed struct: nothing */
 size_t batch_fill(struct batch *batch, const struct record *records, size_t count,
                   struct decoder *decoder, const struct rules *rules,
                   const struct topic_channel *topics, size_t topics_count);
+
+/* The next parcel, whose notifications are the next postings. */
+struct parcel *batch_begin_parcel(struct batch *batch, const struct record *record);
 
 /* The parcel that a posting came in. */
 struct parcel *batch_parcel(const struct batch *batch, const struct posting *posting);

@@ -84,8 +84,8 @@ void holds_note(struct holds *holds, const struct parcel *parcel, unsigned tries
         struct po_error error;
         if (tries < NOTED_FROM)
                 return;
-        const char *reason = parcel->error.reason != NULL ? parcel->error.reason
-                                                          : po_class_name(parcel->error.kind);
+        const char *reason = parcel->error->reason != NULL ? parcel->error->reason
+                                                          : po_class_name(parcel->error->kind);
         const struct hold hold = hold_of(holds, parcel->record);
         if (tries == NOTED_FROM)
                 log_alarm("PARTITION_HELD", NULL, "topic=%s partition=%d offset=%lld reason=%s",

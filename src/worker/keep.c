@@ -91,7 +91,7 @@ static void refuse(struct batch *batch, struct posting *posting, const struct po
                 return;
         parcel->verdict = VERDICT_REJECTED;
         parcel->may_change = true;
-        parcel->error = *error;
+        *parcel->error = *error;
 }
 
 /* Records are as large as they like: what does not fit one statement is halved until it does. */
@@ -123,7 +123,7 @@ static void hold(const struct keeping *keeping, const struct place *place,
                         continue;
                 struct parcel *parcel = batch_parcel(batch, &batch->postings[i]);
                 parcel->verdict = VERDICT_HELD;
-                parcel->error = *error;
+                *parcel->error = *error;
         }
 }
 

@@ -159,7 +159,7 @@ static enum po_class unpack_all(struct redrive *redrive, struct po_error *error)
 static void fill(struct redrive *redrive)
 {
         struct batch *batch = &redrive->batch;
-        batch->parcels_count = batch->postings_count = redrive->rows_count;
+        batch->parcels_count = batch->postings_count = 0;
         for (size_t i = 0; i < redrive->rows_count; i++) {
                 struct posting *posting = &batch->postings[i];
                 memset(posting, 0, sizeof *posting);
@@ -172,14 +172,12 @@ static void fill(struct redrive *redrive)
                 posting->gave_up = redrive->rows[i].gave_up;
                 posting->in_doubt = redrive->rows[i].begun;
                 redrive->paced[i] = false;
-                struct parcel *parcel = &batch->parcels[i];
-                memset(parcel, 0, sizeof *parcel);
-                parcel->record = posting->record;
-                parcel->first = i;
+                struct parcel *parcel = batch_begin_parcel(batch, posting->record);
                 parcel->count = 1;
+                batch->postings_count++;
                 if (posting->rule == NULL) {
                         posting->verdict = parcel->verdict = VERDICT_REJECTED;
-                        po_refuse(&parcel->error, "NO_EVENT_RULE", "event %s of %s has no rule",
+                        po_refuse(parcel->error, "NO_EVENT_RULE", "event %s of %s has no rule",
                                   posting->notification->event, posting->notification->key);
                 }
         }

@@ -70,15 +70,15 @@ void rejecter_close(struct rejecter *rejecter)
 
 static const char *reason_of(const struct parcel *parcel)
 {
-        if (parcel->error.reason != NULL)
-                return parcel->error.reason;
-        return parcel->error.kind == PO_BUG ? "BUG" : "DATABASE_REFUSED";
+        if (parcel->error->reason != NULL)
+                return parcel->error->reason;
+        return parcel->error->kind == PO_BUG ? "BUG" : "DATABASE_REFUSED";
 }
 
 static void hold(struct parcel *parcel, const struct po_error *why)
 {
         parcel->verdict = VERDICT_HELD;
-        parcel->error = *why;
+        *parcel->error = *why;
 }
 
 static void hold_rest(struct rejecter *rejecter, const struct po_error *why)
@@ -95,7 +95,7 @@ static void describe(struct rejection *rejection, const struct batch *batch)
         const struct parcel *parcel = rejection->parcel;
         struct text text;
         text_init(&text, rejection->text, sizeof rejection->text);
-        text_put(&text, parcel->error.text);
+        text_put(&text, parcel->error->text);
         for (size_t i = parcel->first; i < parcel->first + parcel->count; i++)
                 if (batch->postings[i].verdict == VERDICT_REJECTED)
                         text_format(&text, " [%s]", batch->postings[i].notification->key);

@@ -94,7 +94,7 @@ static void write_body(struct result *result, const struct posting *posting)
                 put_result(&text, posting->result);
         }
         if (reason == NULL && verdict == VERDICT_REJECTED)
-                reason = parcel->error.reason;
+                reason = parcel->error->reason;
         put_member(&text, "reason", reason);
         put_member(&text, "verdict", verdict_name(verdict));
         text_format(&text,
@@ -169,6 +169,6 @@ void results_tell(struct results *results, struct batch *batch, results_wanted w
                 if (results->messages[i].result == PO_OK)
                         continue;
                 results->items[i].parcel->verdict = VERDICT_HELD;
-                results->items[i].parcel->error = error;
+                *results->items[i].parcel->error = error;
         }
 }

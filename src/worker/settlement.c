@@ -32,7 +32,7 @@ bool settlement_passes(enum verdict verdict)
 static void log_posting(const struct posting *posting, const struct parcel *parcel)
 {
         const struct settlement *settlement = &settlements[posting->verdict];
-        const char *reason = posting->reason != NULL ? posting->reason : parcel->error.reason;
+        const char *reason = posting->reason != NULL ? posting->reason : parcel->error->reason;
         bool settled = settlement->passes && posting->verdict != VERDICT_REJECTED &&
                        posting->verdict != VERDICT_PARKED;
         if (posting->result[0] != '\0')
@@ -58,11 +58,11 @@ static void report_record(const struct parcel *parcel)
                 return;
         log_set_record(record->topic, record->partition, record->offset, NULL);
         if (parcel->verdict == VERDICT_REJECTED)
-                log_failure(LOG_LEVEL_WARN, "rejected", &parcel->error);
+                log_failure(LOG_LEVEL_WARN, "rejected", parcel->error);
         if (parcel->verdict == VERDICT_REJECTED && parcel->count == 0)
                 metric_add(METRIC_REJECTED, 1);
         if (parcel->verdict == VERDICT_HELD)
-                log_failure(LOG_LEVEL_INFO, "held", &parcel->error);
+                log_failure(LOG_LEVEL_INFO, "held", parcel->error);
 }
 
 void settlement_report(const struct batch *batch, const struct parcel *parcel, bool comes_again)

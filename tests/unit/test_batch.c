@@ -207,14 +207,14 @@ static enum po_class settle(void)
 static void is(size_t i, enum verdict verdict)
 {
         ck_assert_msg(batch.parcels[i].verdict == verdict, "record %zu is %s: %s", i,
-                      verdict_name(batch.parcels[i].verdict), batch.parcels[i].error.text);
+                      verdict_name(batch.parcels[i].verdict), batch.parcels[i].error->text);
 }
 
 /* The same, and why. */
 static void is_because(size_t i, enum verdict verdict, const char *text)
 {
         is(i, verdict);
-        unit_assert_in(batch.parcels[i].error.text, text);
+        unit_assert_in(batch.parcels[i].error->text, text);
 }
 
 static void are(size_t first, size_t end, enum verdict verdict)
@@ -260,7 +260,7 @@ START_TEST(what_cannot_be_decoded_is_rejected_alone)
         ck_assert_int_eq(settle(), PO_OK);
         is(0, VERDICT_POSTED);
         is_because(1, VERDICT_REJECTED, "no JSON");
-        ck_assert_str_eq(batch.parcels[1].error.reason, "MALFORMED_JSON");
+        ck_assert_str_eq(batch.parcels[1].error->reason, "MALFORMED_JSON");
         ck_assert(!batch.parcels[1].may_change);
         ck_assert_uint_eq(batch.parcels[1].count, 0);
         is(2, VERDICT_POSTED);
@@ -273,7 +273,7 @@ START_TEST(an_event_without_rule_is_rejected_and_its_neighbours_post)
         filled("a?", "b");
         ck_assert_int_eq(settle(), PO_OK);
         is_because(0, VERDICT_REJECTED, "event UNHEARD_OF of K:? has no rule");
-        ck_assert_str_eq(batch.parcels[0].error.reason, "NO_EVENT_RULE");
+        ck_assert_str_eq(batch.parcels[0].error->reason, "NO_EVENT_RULE");
         ck_assert(!batch.parcels[0].may_change);
         ck_assert_int_eq(batch.postings[0].verdict, VERDICT_POSTED);
         ck_assert_int_eq(batch.postings[1].verdict, VERDICT_REJECTED);
@@ -330,7 +330,7 @@ START_TEST(halving_isolates_one_culprit_while_the_rest_posts)
                 are(0, place, VERDICT_POSTED);
                 is_because(place, VERDICT_REJECTED, "fault of ");
                 ck_assert(batch.parcels[place].may_change);
-                ck_assert_int_eq(batch.parcels[place].error.code, 4711);
+                ck_assert_int_eq(batch.parcels[place].error->code, 4711);
                 are(place + 1, 8, VERDICT_POSTED);
                 ck_assert_uint_eq(calls_count[STEP_POST], 7); /* 8, and twice 4, 2, 1 */
         }
@@ -409,7 +409,7 @@ START_TEST(a_bug_beside_a_posted_one_is_its_records_fault)
         ck_assert_int_eq(settle(), PO_OK);
         is(0, VERDICT_POSTED);
         is_because(1, VERDICT_REJECTED, "fault of b");
-        ck_assert_int_eq(batch.parcels[1].error.kind, PO_BUG);
+        ck_assert_int_eq(batch.parcels[1].error->kind, PO_BUG);
         ck_assert(batch.parcels[1].may_change);
         is(2, VERDICT_POSTED);
 }
@@ -555,9 +555,9 @@ START_TEST(a_follower_of_a_held_one_is_held)
         posted_as['a'] = VERDICT_HELD;
         ck_assert_int_eq(settle(), PO_OK);
         is_because(0, VERDICT_HELD, "K:a waits: TOO_EARLY");
-        ck_assert_str_eq(batch.parcels[0].error.reason, "TOO_EARLY");
+        ck_assert_str_eq(batch.parcels[0].error->reason, "TOO_EARLY");
         is_because(1, VERDICT_HELD, "K:a waits for its first delivery");
-        ck_assert_str_eq(batch.parcels[1].error.reason, "WAITS_FOR_FIRST");
+        ck_assert_str_eq(batch.parcels[1].error->reason, "WAITS_FOR_FIRST");
         is(2, VERDICT_POSTED);
 }
 END_TEST
@@ -613,7 +613,7 @@ START_TEST(a_rejection_counts_before_a_conflict_and_that_before_the_rest)
         read_as['b'] = VERDICT_CONFLICT;
         ck_assert_int_eq(settle(), PO_OK);
         is_because(0, VERDICT_REJECTED, "K:a: TOO_EARLY");
-        ck_assert_str_eq(batch.parcels[0].error.reason, "TOO_EARLY");
+        ck_assert_str_eq(batch.parcels[0].error->reason, "TOO_EARLY");
         ck_assert(batch.parcels[0].may_change); /* another state may take it */
         is(1, VERDICT_CONFLICT);
         are(2, 4, VERDICT_HELD); /* they follow the rejected one */
@@ -742,7 +742,7 @@ START_TEST(without_hand_over_only_what_the_ledger_settled_passes)
         read_as['d'] = VERDICT_DUPLICATE;
         ck_assert_int_eq(settle(), PO_OK);
         is_because(0, VERDICT_HELD, "it is PARKED, and strict.hand_over is false");
-        ck_assert_str_eq(batch.parcels[0].error.reason, "PARKED");
+        ck_assert_str_eq(batch.parcels[0].error->reason, "PARKED");
         is_because(1, VERDICT_HELD, "it is CONFLICT, and");
         is_because(2, VERDICT_HELD, "K:r: TOO_EARLY");
         is_because(3, VERDICT_HELD, "no JSON");

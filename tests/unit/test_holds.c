@@ -8,6 +8,7 @@
 static struct holds holds;
 static struct batch batch;
 static struct parcel parcel;
+static struct po_error parcel_error;
 static int64_t settled;
 static bool is_ours;
 static unsigned released;
@@ -62,8 +63,10 @@ static void prepare(const char *decision)
         settled = 100;
         struct posting *posting = fixture_posting(0, NULL, "T1", "R8-1");
         posting->verdict = VERDICT_HELD;
-        parcel = (struct parcel){ .record = posting->record, .count = 1, .verdict = VERDICT_HELD };
-        po_refuse(&parcel.error, "SECOND_PAYMENT", "it waits");
+        parcel = (struct parcel){
+                .record = posting->record, .count = 1, .verdict = VERDICT_HELD, .error = &parcel_error
+        };
+        po_refuse(parcel.error, "SECOND_PAYMENT", "it waits");
         batch = (struct batch){
                 .parcels_count = 1, .postings_count = 1, .parcels = &parcel, .postings = postings
         };
@@ -226,8 +229,10 @@ START_TEST(only_what_lasts_is_noted)
 {
         holds.db = fake_db_open();
         fixture_posting(0, NULL, "T1", "R8-1");
-        parcel = (struct parcel){ .record = &records[0], .verdict = VERDICT_HELD };
-        po_refuse(&parcel.error, "SECOND_PAYMENT", "it waits");
+        parcel = (struct parcel){
+                .record = &records[0], .verdict = VERDICT_HELD, .error = &parcel_error
+        };
+        po_refuse(parcel.error, "SECOND_PAYMENT", "it waits");
         holds_note(&holds, &parcel, 2);
         fake_saw_nothing();
         holds_note(&holds, &parcel, 3);

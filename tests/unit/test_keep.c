@@ -6,6 +6,7 @@
 
 static struct batch batch;
 static struct parcel parcels[2];
+static struct po_error parcel_errors[2];
 static struct sql sql;
 static unsigned alarms;
 static const char *alarm_expected = "PAYLOAD_CONFLICT";
@@ -26,7 +27,8 @@ static struct db *prepare(void)
                 parcels[i] = (struct parcel){ .record = posting->record,
                                               .first = i,
                                               .count = 1,
-                                              .verdict = posting->verdict };
+                                              .verdict = posting->verdict,
+                                              .error = &parcel_errors[i] };
         }
         batch = (struct batch){ .capacity = FIXTURE_MAX,
                                 .parcels_count = 2,
@@ -66,7 +68,7 @@ START_TEST(one_that_cannot_be_kept_is_held_and_the_others_pass)
         ck_assert_int_eq(batch_keep(&batch, db, &sql, &error), PO_SYSTEMIC);
         ck_assert_int_eq(parcels[0].verdict, VERDICT_POSTED);
         ck_assert_int_eq(parcels[1].verdict, VERDICT_HELD);
-        ck_assert_int_eq(parcels[1].error.code, 1142);
+        ck_assert_int_eq(parcels[1].error->code, 1142);
 }
 END_TEST
 
@@ -89,7 +91,7 @@ START_TEST(one_that_the_database_refuses_by_itself_is_rejected_and_the_rest_kept
         ck_assert_int_eq(postings[0].verdict, VERDICT_REJECTED);
         ck_assert_int_eq(parcels[0].verdict, VERDICT_REJECTED);
         ck_assert(parcels[0].may_change);
-        ck_assert_int_eq(parcels[0].error.kind, PO_RECORD);
+        ck_assert_int_eq(parcels[0].error->kind, PO_RECORD);
         ck_assert_int_eq(postings[1].verdict, VERDICT_CONFLICT);
         ck_assert_int_eq(parcels[1].verdict, VERDICT_CONFLICT);
 }
@@ -149,7 +151,7 @@ START_TEST(what_cannot_be_parked_is_held)
         ck_assert_int_eq(batch_keep(&batch, db, &sql, &error), PO_SYSTEMIC);
         ck_assert_int_eq(parcels[0].verdict, VERDICT_POSTED);
         ck_assert_int_eq(parcels[1].verdict, VERDICT_HELD);
-        ck_assert_int_eq(parcels[1].error.code, 1114);
+        ck_assert_int_eq(parcels[1].error->code, 1114);
 }
 END_TEST
 

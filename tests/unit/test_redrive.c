@@ -354,7 +354,7 @@ START_TEST(an_event_whose_rule_is_gone_is_rejected)
         row(1, "71", "0", "TOO_EARLY", "0");
         takes(&nothing_paused);
         ck_assert_int_eq(batch->parcels[0].verdict, VERDICT_REJECTED);
-        ck_assert_str_eq(batch->parcels[0].error.reason, "NO_EVENT_RULE");
+        ck_assert_str_eq(batch->parcels[0].error->reason, "NO_EVENT_RULE");
         ck_assert(!batch->parcels[0].may_change);
         ck_assert_int_eq(batch->parcels[1].verdict, VERDICT_NONE);
 }

@@ -47,6 +47,7 @@ static struct db *db;
 static struct rejecter *rejecter;
 static struct batch batch;
 static struct parcel parcels[FIXTURE_MAX];
+static struct po_error parcel_errors[FIXTURE_MAX];
 static struct unit_capture capture;
 
 static void start(const char *topic, int64_t attempts)
@@ -74,8 +75,9 @@ static struct parcel *rejected(int64_t offset, bool may_change)
                                       .first = i,
                                       .count = 1,
                                       .verdict = VERDICT_REJECTED,
-                                      .may_change = may_change };
-        po_refuse(&parcels[i].error, "STATE_REFUSED", "refused at %d", (int)offset);
+                                      .may_change = may_change,
+                                      .error = &parcel_errors[i] };
+        po_refuse(parcels[i].error, "STATE_REFUSED", "refused at %d", (int)offset);
         return &parcels[i];
 }
 
@@ -90,7 +92,7 @@ static enum po_class reject(void)
 static void is(size_t i, enum verdict verdict)
 {
         ck_assert_msg(parcels[i].verdict == verdict, "record %zu is %s: %s", i,
-                      verdict_name(parcels[i].verdict), parcels[i].error.text);
+                      verdict_name(parcels[i].verdict), parcels[i].error->text);
 }
 
 #define FIND    "SELECT letter_id FROM dead_letter"
@@ -156,8 +158,8 @@ START_TEST(what_may_change_is_counted_and_comes_again)
         fake_row("4");
         ck_assert_int_eq(reject(), PO_OK);
         is(0, VERDICT_HELD);
-        ck_assert_str_eq(parcels[0].error.reason, "STATE_REFUSED");
-        unit_assert_in(parcels[0].error.text, "refused at 10");
+        ck_assert_str_eq(parcels[0].error->reason, "STATE_REFUSED");
+        unit_assert_in(parcels[0].error->text, "refused at 10");
         ck_assert_uint_eq(sendings, 0);
         fake_saw(FIND, COUNT, COUNTED);
 }
@@ -202,7 +204,7 @@ START_TEST(a_letter_without_acknowledgement_has_no_row_and_its_record_is_held)
         (void)reject();
         is(0, VERDICT_REJECTED);
         is(1, VERDICT_HELD);
-        unit_assert_in(parcels[1].error.text, "the broker is away");
+        unit_assert_in(parcels[1].error->text, "the broker is away");
         is(2, VERDICT_REJECTED);
         unit_assert_in(fake_statement(RECORD), "'id-10'");
         unit_assert_not_in(fake_statement(RECORD), "'id-11'");
@@ -235,7 +237,7 @@ START_TEST(a_letter_whose_row_fails_is_held)
         ck_assert_int_eq(reject(), PO_TRANSIENT);
         ck_assert_int_eq(error.code, 2013);
         is(0, VERDICT_HELD);
-        ck_assert_int_eq(parcels[0].error.code, 2013);
+        ck_assert_int_eq(parcels[0].error->code, 2013);
         is(1, VERDICT_REJECTED); /* its row is there */
         ck_assert_uint_eq(sent_count, 1);
 }
@@ -279,7 +281,7 @@ START_TEST(without_a_topic_records_are_held_and_alarmed)
         ck_assert_int_eq(reject(), PO_OK);
         is(0, VERDICT_HELD);
         is(1, VERDICT_HELD);
-        unit_assert_in(parcels[0].error.text, "no dead_letter.topic is configured");
+        unit_assert_in(parcels[0].error->text, "no dead_letter.topic is configured");
         unit_assert_in(capture.text, "alarm=DEAD_LETTER_MISSING");
         unit_assert_in(capture.text, "records=2");
         fake_saw_nothing();
@@ -367,8 +369,8 @@ END_TEST
 START_TEST(a_record_without_a_stable_reason_gets_one)
 {
         start("callbacks.DLT", 5);
-        po_fail(&rejected(10, false)->error, PO_BUG, 0, "affected rows");
-        po_fail(&rejected(11, false)->error, PO_RECORD, 1406, "Data too long");
+        po_fail(rejected(10, false)->error, PO_BUG, 0, "affected rows");
+        po_fail(rejected(11, false)->error, PO_RECORD, 1406, "Data too long");
         ck_assert_int_eq(reject(), PO_OK);
         ck_assert_str_eq(sent[0].reason, "BUG");
         ck_assert_str_eq(sent[1].reason, "DATABASE_REFUSED");
@@ -390,7 +392,7 @@ END_TEST
 START_TEST(a_record_that_is_not_proven_is_alarmed_by_its_place_and_no_byte_of_it)
 {
         start("callbacks.DLT", 5);
-        po_refuse(&rejected(10, false)->error, "SIGNATURE_INVALID", "no key proves this sign");
+        po_refuse(rejected(10, false)->error, "SIGNATURE_INVALID", "no key proves this sign");
         rejected(11, false);
         records[0].value = "forged";
         records[0].value_bytes = 6;
@@ -400,7 +402,7 @@ START_TEST(a_record_that_is_not_proven_is_alarmed_by_its_place_and_no_byte_of_it
         unit_assert_not_in(capture.text, "offset=11");
         unit_assert_not_in(capture.text, "forged");
         start(NULL, 5);
-        po_refuse(&rejected(12, false)->error, "SIGNATURE_INVALID", "no key proves this sign");
+        po_refuse(rejected(12, false)->error, "SIGNATURE_INVALID", "no key proves this sign");
         ck_assert_int_eq(reject(), PO_OK);
         unit_assert_in(capture.text, "alarm=SIGNATURE_INVALID");
         is(0, VERDICT_HELD);
@@ -427,7 +429,7 @@ START_TEST(a_topic_that_is_away_is_not_tried_at_every_batch)
         parcel->verdict = postings[0].verdict = VERDICT_REJECTED;
         ck_assert_int_eq(reject(), PO_OK);
         ck_assert_int_eq(parcel->verdict, VERDICT_HELD);
-        unit_assert_in(parcel->error.text, "the broker is away");
+        unit_assert_in(parcel->error->text, "the broker is away");
         ck_assert_uint_eq(sendings, 1);
 
         now_ms += 1000;

@@ -14,6 +14,7 @@ static struct po_notification notification;
 static struct record record;
 static struct posting posting;
 static struct parcel parcel;
+static struct po_error parcel_error;
 static struct batch batch;
 
 static void start(enum verdict verdict, const char *result)
@@ -34,7 +35,10 @@ static void start(enum verdict verdict, const char *result)
         posting = (struct posting){ .notification = &notification, .record = &record };
         posting.verdict = verdict;
         snprintf(posting.result, sizeof posting.result, "%s", result);
-        parcel = (struct parcel){ .record = &record, .count = 1, .verdict = verdict };
+        parcel_error = (struct po_error){ 0 };
+        parcel = (struct parcel){
+                .record = &record, .count = 1, .verdict = verdict, .error = &parcel_error
+        };
         batch = (struct batch){
                 .parcels = &parcel, .parcels_count = 1, .postings = &posting, .postings_count = 1
         };
@@ -115,7 +119,7 @@ START_TEST(what_cannot_be_told_is_held)
                                           RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
         results_tell(results, &batch, all, NULL);
         ck_assert_int_eq(parcel.verdict, VERDICT_HELD);
-        ck_assert_int_eq(parcel.error.kind, PO_SYSTEMIC);
+        ck_assert_int_eq(parcel.error->kind, PO_SYSTEMIC);
         ck_assert_str_eq(world_alarm_code, "RESULTS_NOT_WRITABLE");
         stop();
 }

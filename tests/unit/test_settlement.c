@@ -13,6 +13,7 @@ static struct po_notification notifications[POSTINGS];
 static struct posting postings[POSTINGS];
 static struct record record;
 static struct parcel parcel;
+static struct po_error parcel_error;
 static struct batch batch;
 
 /* One record with so many notifications, all of one verdict. */
@@ -25,7 +26,10 @@ static void settled(enum verdict verdict, size_t count)
                         (struct posting){ .notification = &notifications[i], .record = &record };
                 postings[i].verdict = verdict;
         }
-        parcel = (struct parcel){ .record = &record, .count = count, .verdict = verdict };
+        parcel_error = (struct po_error){ 0 };
+        parcel = (struct parcel){
+                .record = &record, .count = count, .verdict = verdict, .error = &parcel_error
+        };
         batch = (struct batch){ .parcels = &parcel,
                                 .parcels_count = 1,
                                 .postings = postings,
@@ -108,7 +112,7 @@ END_TEST
 START_TEST(a_record_without_notifications_is_rejected_as_one)
 {
         settled(VERDICT_REJECTED, 0);
-        po_refuse(&parcel.error, "JSON_MALFORMED", "byte 7: no JSON");
+        po_refuse(parcel.error, "JSON_MALFORMED", "byte 7: no JSON");
         ck_assert_int_eq(reported(false, METRIC_REJECTED), 1);
         unit_assert_in(capture.text, "level=warn event=rejected");
         unit_assert_in(capture.text, "byte 7: no JSON");
@@ -121,7 +125,7 @@ END_TEST
 START_TEST(a_rejected_record_says_why_once_and_counts_its_notifications)
 {
         settled(VERDICT_REJECTED, 2);
-        po_refuse(&parcel.error, "NO_EVENT_RULE", "no rule");
+        po_refuse(parcel.error, "NO_EVENT_RULE", "no rule");
         ck_assert_int_eq(reported(false, METRIC_REJECTED), 2);
         unit_assert_in(capture.text, "verdict=REJECTED reason=NO_EVENT_RULE");
         const char *first = strstr(capture.text, "event=rejected");

@@ -140,7 +140,10 @@ enum po_class batch_open(struct batch *batch, size_t records_max, struct po_erro
         (void)records_max;
         (void)why;
         static struct parcel parcels[FIXTURE_MAX];
-        *batch = (struct batch){ .parcels = parcels, .postings = postings, .open = open_postings };
+        static struct po_error errors[FIXTURE_MAX];
+        *batch = (struct batch){
+                .parcels = parcels, .errors = errors, .postings = postings, .open = open_postings
+        };
         return PO_OK;
 }
 
@@ -163,8 +166,9 @@ size_t batch_fill(struct batch *batch, const struct record *records_in, size_t c
                 char txn[8];
                 snprintf(txn, sizeof txn, "T%lld", (long long)records_in[i].offset);
                 fixture_posting(i, NULL, txn, "R8-1")->record = &records_in[i];
-                batch->parcels[i] =
-                        (struct parcel){ .record = &records_in[i], .first = i, .count = 1 };
+                batch->parcels[i] = (struct parcel){
+                        .record = &records_in[i], .first = i, .count = 1, .error = &batch->errors[i]
+                };
         }
         note("fill", (long long)count);
         return count;
@@ -195,7 +199,7 @@ void batch_conclude(struct batch *batch, const struct po_error *failure)
                 size_t place = (size_t)(parcel->record->offset - 100);
                 parcel->verdict = batch->postings[i].verdict = verdicts[place];
                 if (failure != NULL)
-                        parcel->error = *failure;
+                        *parcel->error = *failure;
         }
 }
 
@@ -394,6 +398,7 @@ enum po_class redrive_take(struct redrive *redrive, const struct pauses *pauses,
         redrives--;
         static struct record record = { .topic = "callbacks", .offset = 500 };
         static struct parcel parcels[REDRIVE_ROWS_MAX];
+        static struct po_error errors[REDRIVE_ROWS_MAX];
         static struct posting set[REDRIVE_ROWS_MAX], *open_set[REDRIVE_ROWS_MAX];
         fixture_posting(0, NULL, "T0", "R8-1");
         for (uint32_t i = 0; i < REDRIVE_ROWS_MAX; i++) {
@@ -403,7 +408,11 @@ enum po_class redrive_take(struct redrive *redrive, const struct pauses *pauses,
                                            .unparks = true,
                                            .verdict = redriven_as };
                 parcels[i] = (struct parcel){
-                        .record = &record, .first = i, .count = 1, .verdict = redriven_as
+                        .record = &record,
+                        .first = i,
+                        .count = 1,
+                        .verdict = redriven_as,
+                        .error = &errors[i]
                 };
         }
         parked_batch = (struct batch){ .parcels_count = REDRIVE_ROWS_MAX,
