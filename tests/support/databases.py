@@ -53,6 +53,7 @@ class Preparation:
         self.home = home
         password = secrets.token_hex(12)
         (home / "users.sql").write_text(users_sql(password))
+        (home / "tmp").mkdir()
         self.first_start = [f"--init-file={inside}/users.sql"]
         self.log = directory / f"{name}.log"
         port = free_port()
@@ -60,7 +61,9 @@ class Preparation:
                       "socket": str(home / "socket"), "datadir": str(home / "data"), "home": str(home),
                       "log": str(self.log), "pid": 0, "started": 0, "argv": []}
         self.server = Server(self.facts, ready, save)
-        self.common = [f"--datadir={inside}/data", f"--socket={inside}/socket", f"--pid-file={inside}/pid",
+        # A server that starts deletes temporary tables that it finds, also those of another one that runs.
+        self.common = [f"--datadir={inside}/data", f"--tmpdir={inside}/tmp", f"--socket={inside}/socket",
+                       f"--pid-file={inside}/pid",
                        f"--port={port}", f"--innodb-buffer-pool-size={buffer_pool}", *COMMON]
 
     def begin(self, command):
@@ -101,6 +104,6 @@ def prepare_mariadb(directory, save, buffer_pool=BUFFER_POOL):
     preparation = Preparation("mariadb", directory, home, home, save, buffer_pool)
     preparation.facts["argv"] = [program, "--no-defaults", *as_root(), *preparation.common]
     # force: it refuses to go on where the machine's own name has no address, as in a container.
-    preparation.begin([installer, "--no-defaults", *as_root(), f"--datadir={home}/data", "--skip-test-db",
-                       "--force", "--auth-root-authentication-method=normal"])
+    preparation.begin([installer, "--no-defaults", *as_root(), f"--datadir={home}/data", f"--tmpdir={home}/tmp",
+                       "--skip-test-db", "--force", "--auth-root-authentication-method=normal"])
     return preparation
